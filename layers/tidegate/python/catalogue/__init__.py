@@ -1,0 +1,1 @@
+"""The catalogue files, as package data of the layer."""

@@ -1,0 +1,1 @@
+"""Tidegate: a pipeline between partners and slow, expensive, rate-limited AI models."""

@@ -1,0 +1,114 @@
+"""One typed settings object per function, read from the environment a handler is given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+Environ = Mapping[str, str]
+
+
+class SettingMissing(LookupError):
+    """The function's environment lacks a variable; the deployment is wrong, not the request."""
+
+
+def _required(environ: Environ, name: str) -> str:
+    value = environ.get(name, "")
+    if not value:
+        raise SettingMissing(f"environment variable {name} is not set")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class RedisSettings:
+    """How Redis or Valkey is reached."""
+
+    url: str
+    """`redis://` or `rediss://` for one node, `redis+cluster://` or `rediss+cluster://` for many."""
+    iam_user: str | None
+    """User id for IAM authentication against ElastiCache; None where the URL is enough."""
+    iam_cache: str | None
+    """Name of the ElastiCache cache, part of the signed token."""
+    region: str
+
+    @classmethod
+    def of(cls, environ: Environ) -> RedisSettings:
+        """Return the settings in `environ`."""
+        return cls(
+            url=_required(environ, "REDIS_URL"),
+            iam_user=environ.get("REDIS_IAM_USER") or None,
+            iam_cache=environ.get("REDIS_IAM_CACHE") or None,
+            region=environ.get("AWS_REGION", "us-east-1"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ApiSettings:
+    """What the api function is told."""
+
+    environment: str
+    jobs_table: str
+    assets_bucket: str
+    queue_url_prefix: str
+    """Queue URL up to the model's name: `https://sqs.<region>…/<account>/tidegate-<env>-`."""
+    redis: RedisSettings
+
+    @classmethod
+    def of(cls, environ: Environ) -> ApiSettings:
+        """Return the settings in `environ`."""
+        return cls(
+            environment=_required(environ, "TIDEGATE_ENV"),
+            jobs_table=_required(environ, "JOBS_TABLE"),
+            assets_bucket=_required(environ, "ASSETS_BUCKET"),
+            queue_url_prefix=_required(environ, "QUEUE_URL_PREFIX"),
+            redis=RedisSettings.of(environ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class AuthorizerSettings:
+    """What the authorizer function is told."""
+
+    environment: str
+    partners_table: str
+
+    @classmethod
+    def of(cls, environ: Environ) -> AuthorizerSettings:
+        """Return the settings in `environ`."""
+        return cls(
+            environment=_required(environ, "TIDEGATE_ENV"),
+            partners_table=_required(environ, "PARTNERS_TABLE"),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerSettings:
+    """What one model's worker function is told."""
+
+    environment: str
+    model: str
+    jobs_table: str
+    assets_bucket: str
+    queue_url: str
+    dlq_url: str
+    quarantine_url: str
+    vendor_base_url: str
+    vendor_secret: str
+    """Secrets Manager id of the vendor's API key."""
+    redis: RedisSettings
+
+    @classmethod
+    def of(cls, environ: Environ) -> WorkerSettings:
+        """Return the settings in `environ`."""
+        return cls(
+            environment=_required(environ, "TIDEGATE_ENV"),
+            model=_required(environ, "MODEL"),
+            jobs_table=_required(environ, "JOBS_TABLE"),
+            assets_bucket=_required(environ, "ASSETS_BUCKET"),
+            queue_url=_required(environ, "QUEUE_URL"),
+            dlq_url=_required(environ, "DLQ_URL"),
+            quarantine_url=_required(environ, "QUARANTINE_URL"),
+            vendor_base_url=_required(environ, "VENDOR_BASE_URL"),
+            vendor_secret=_required(environ, "VENDOR_SECRET"),
+            redis=RedisSettings.of(environ),
+        )
