@@ -29,6 +29,10 @@ class Ids(Protocol):
         """Return a new job id that sorts by time."""
         ...
 
+    def token(self) -> str:
+        """Return a name nobody else has, for an owner of something."""
+        ...
+
     def fraction(self) -> float:
         """Return a random number in [0, 1)."""
         ...
@@ -54,6 +58,10 @@ class SystemIds:
         number = (int(now * 1000) << 80) | secrets.randbits(80)
         letters = [CROCKFORD[(number >> shift) & 31] for shift in range(125, -1, -5)]
         return "job_" + "".join(letters)
+
+    def token(self) -> str:
+        """Return 64 random bits in hex."""
+        return secrets.token_hex(8)
 
     def fraction(self) -> float:
         """Return a random number in [0, 1)."""

@@ -3,16 +3,15 @@
 TidegateError                    code, HTTP status, retry class
 ├── RequestRefused               the partner can mend it; nothing stored, nothing charged
 │   ├── InvalidBody              400  not the JSON we accept
-│   ├── InvalidRequest           400  JSON, but not this request
 │   ├── IdempotencyKeyMissing    400
 │   ├── IdempotencyKeyInvalid    400
 │   ├── Unauthenticated          401
 │   ├── NotFound                 404
-│   ├── MethodNotAllowed         405
 │   ├── JobNotComplete           409  ask again
 │   ├── JobFailed                409  it never will be
 │   ├── PayloadTooLarge          413
 │   ├── UnsupportedMediaType     415
+│   ├── InvalidRequest           422  JSON, but not this request
 │   ├── UnknownModel             422
 │   └── IdempotencyKeyReused     422
 ├── Unavailable                  503  ours, passing: conflicts, throttles
@@ -72,7 +71,8 @@ class InvalidBody(RequestRefused):
 class InvalidRequest(RequestRefused):
     """The body is JSON, but not a request of this route."""
 
-    code = "invalid_request"
+    status = 422
+    code = "validation_failed"
 
 
 class IdempotencyKeyMissing(RequestRefused):
@@ -99,13 +99,6 @@ class NotFound(RequestRefused):
 
     status = 404
     code = "not_found"
-
-
-class MethodNotAllowed(RequestRefused):
-    """The path exists, the method on it does not."""
-
-    status = 405
-    code = "method_not_allowed"
 
 
 class JobNotComplete(RequestRefused):

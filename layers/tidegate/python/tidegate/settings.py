@@ -24,7 +24,7 @@ class RedisSettings:
     """How Redis or Valkey is reached."""
 
     url: str
-    """`redis://` or `rediss://` for one node, `redis+cluster://` or `rediss+cluster://` for many."""
+    """`redis(s)://` for one node, `redis(s)+cluster://` for many."""
     iam_user: str | None
     """User id for IAM authentication against ElastiCache; None where the URL is enough."""
     iam_cache: str | None
@@ -51,6 +51,8 @@ class ApiSettings:
     assets_bucket: str
     queue_url_prefix: str
     """Queue URL up to the model's name: `https://sqs.<region>…/<account>/tidegate-<env>-`."""
+    public_url: str
+    """What partners call, without `/v1`; links are built on it, never on a Host header."""
     redis: RedisSettings
 
     @classmethod
@@ -61,6 +63,7 @@ class ApiSettings:
             jobs_table=_required(environ, "JOBS_TABLE"),
             assets_bucket=_required(environ, "ASSETS_BUCKET"),
             queue_url_prefix=_required(environ, "QUEUE_URL_PREFIX"),
+            public_url=_required(environ, "PUBLIC_URL").rstrip("/"),
             redis=RedisSettings.of(environ),
         )
 

@@ -1,0 +1,57 @@
+"""Errors as partners see them: RFC 9457 problem details, with an `error` member for SDKs."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from aws_lambda_powertools.event_handler import Response
+
+from tidegate.errors import RequestRefused, Retry, TidegateError, Unavailable
+
+TITLES = {
+    400: "Bad request",
+    401: "Unauthenticated",
+    404: "Not found",
+    409: "Conflict",
+    413: "Payload too large",
+    415: "Unsupported media type",
+    422: "Unprocessable request",
+    500: "Internal error",
+    503: "Temporarily unavailable",
+}
+
+PASSING = Unavailable("this is on our side and passing; send the same request again")
+"""What partners are told of a store or queue that cannot be reached."""
+
+
+def response(error: TidegateError, request_id: str) -> Response[str]:
+    """Return the HTTP response for an error of the tree."""
+    retryable = error.retry is Retry.RETRYABLE
+    pointers = error.pointers if isinstance(error, RequestRefused) else ()
+    body: dict[str, Any] = {
+        "type": f"urn:tidegate:problem:{error.code}",
+        "title": TITLES.get(error.status, "Error"),
+        "status": error.status,
+        "detail": str(error),
+        "code": error.code,
+        "retryable": retryable,
+        "request_id": request_id,
+        "error": {
+            "message": str(error),
+            "type": "invalid_request_error" if error.status < 500 else "server_error",
+            "param": pointers[0][0] if pointers else None,
+            "code": error.code,
+        },
+    }
+    if pointers:
+        body["errors"] = [{"pointer": pointer, "detail": detail} for pointer, detail in pointers]
+    headers: dict[str, str | list[str]] = {"x-should-retry": "true" if retryable else "false"}
+    if error.status in {429, 503} or (error.status == 409 and retryable):
+        headers["Retry-After"] = "1"
+    return Response(
+        status_code=error.status,
+        content_type="application/problem+json",
+        body=json.dumps(body),
+        headers=headers,
+    )

@@ -1,0 +1,108 @@
+"""A job as partners see it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tidegate.clock import rfc3339
+from tidegate.rules.catalogue import Catalogue
+from tidegate.rules.job import Job, Status
+
+
+def job(
+    job: Job, now: float, base: str, output: dict[str, Any] | None, metadata: dict[str, str]
+) -> dict[str, Any]:
+    """Return a job's JSON. `base` is the public URL without `/v1`; times are RFC 3339 in UTC."""
+    address = f"{base}/v1/jobs/{job.id}"
+    completed = job.status is Status.COMPLETED
+    return {
+        "id": job.id,
+        "object": "job",
+        "status": job.status.value,
+        "done": job.done,
+        "version": job.version,
+        "model": job.model,
+        "task": job.task,
+        "priority": job.priority,
+        "created_at": rfc3339(job.enqueued_at),
+        "started_at": _time(job.started_at),
+        "finished_at": _time(job.finished_at),
+        "deadline_at": rfc3339(job.deadline_at),
+        "attempts": job.attempt,
+        "source": _source(job) if completed else None,
+        "cache": {
+            "status": job.cache_status,
+            "age_seconds": age(job, now) if completed else None,
+            "stale": False,
+        },
+        "output": output,
+        "usage": _usage(job) if completed and job.cache_status != "hit" else None,
+        "upstream_ms": job.upstream_ms,
+        "error": _error(job),
+        "metadata": metadata,
+        "correlation_id": job.correlation_id,
+        "replay_count": job.replay_count,
+        "urls": {"self": address, "result": f"{address}/result"},
+    }
+
+
+def output(value: dict[str, Any], url: Callable[[str], str]) -> dict[str, Any]:
+    """Return an output with a URL in place of each image's key in our bucket."""
+    if "images" not in value:
+        return value
+    images = [
+        {"url": url(image["key"]), "content_type": image["content_type"]}
+        for image in value["images"]
+    ]
+    return {**value, "images": images}
+
+
+def models(catalogue: Catalogue) -> dict[str, Any]:
+    """Return what can be called: the catalogue without what is between us and the vendor."""
+    data = [
+        {
+            "id": name,
+            "object": "model",
+            "task": entry.task,
+            "version": entry.version,
+            "parameters": {
+                parameter: rule.model_dump(mode="json", exclude_none=True)
+                for parameter, rule in entry.parameters.items()
+            },
+            "max_input_bytes": entry.max_input_bytes,
+            "max_deadline_seconds": entry.deadline,
+        }
+        for name, entry in catalogue.models.items()
+    ]
+    return {"object": "list", "data": data}
+
+
+def age(job: Job, now: float) -> int:
+    """Return the whole seconds since the answer was made."""
+    return max(0, int(now - (job.answered_at or now)))
+
+
+def _source(job: Job) -> str:
+    return "cache" if job.cache_status == "hit" else "vendor"
+
+
+def _usage(job: Job) -> dict[str, int]:
+    return {"input_tokens": job.usage.input_tokens, "output_tokens": job.usage.output_tokens}
+
+
+def _error(job: Job) -> dict[str, Any] | None:
+    if job.error is None:
+        return None
+    return {
+        "class": job.error.kind,
+        "code": job.error.code,
+        "message": job.error.message,
+        "stage": job.error.stage,
+        "vendor_status": job.error.vendor_status,
+        "retryable": job.curable if job.done else True,
+    }
+
+
+def _time(seconds: float | None) -> str | None:
+    return None if seconds is None else rfc3339(seconds)

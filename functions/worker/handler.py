@@ -1,0 +1,58 @@
+"""One model's worker: builds the doors, works on each message, answers which come back."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from tidegate.clock import SystemClock, SystemIds
+from tidegate.doors import valkey
+from tidegate.doors.queue import Message
+from tidegate.errors import TidegateError
+from tidegate.flows.work import Doors, work
+from tidegate.rules import catalogue
+from tidegate.settings import WorkerSettings
+from worker.build import build
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+
+@cache
+def _worker() -> tuple[Doors, catalogue.Entry]:
+    settings = WorkerSettings.of(os.environ)
+    entries = catalogue.load(Path(str(files("catalogue"))), settings.environment).models
+    entry = entries[settings.model]
+    return build(settings, entry, SystemClock(), SystemIds(), valkey.connect(settings.redis)), entry
+
+
+def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """Return the ids of the messages that are not done (SQS `ReportBatchItemFailures`)."""
+    doors, entry = _worker()
+    failures = []
+    for record in event["Records"]:
+        message = Message(record["messageId"], record["receiptHandle"], record["body"])
+        try:
+            outcome = work(
+                message, entry, doors, lambda: context.get_remaining_time_in_millis() / 1000
+            )
+            if outcome.hand_back_after is not None:
+                doors.queue.hand_back(doors.queue_url, message.receipt, outcome.hand_back_after)
+                failures.append({"itemIdentifier": message.id})
+        except (TidegateError, ClientError, BotoCoreError) as error:
+            # Not acknowledged: it comes back after the visibility timeout.
+            doors.telemetry.warn("message_failed", reason=type(error).__name__)
+            doors.telemetry.count("MessageFailures")
+            failures.append({"itemIdentifier": message.id})
+    doors.telemetry.flush()
+    return {"batchItemFailures": failures}
+
+
+def _remaining(context: LambdaContext) -> float:
+    """Return the seconds until Lambda ends this invocation; zero means zero."""
+    return context.get_remaining_time_in_millis() / 1000

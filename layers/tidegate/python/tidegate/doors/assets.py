@@ -1,0 +1,34 @@
+"""Images in our own bucket, handed out as URLs that end; never the vendor's own."""
+
+from __future__ import annotations
+
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+URL_LIFE = 3600
+"""Seconds a handed-out URL works; asking for the job again gives a new one."""
+
+
+class Assets:
+    """The assets bucket."""
+
+    def __init__(self, client: S3Client, bucket: str) -> None:
+        self._client = client
+        self._bucket = bucket
+
+    def put(self, job_id: str, content: bytes, content_type: str) -> str:
+        """Store an image and return its key; named by content, so storing twice is once."""
+        key = f"assets/{job_id}/{sha256(content).hexdigest()[:32]}"
+        self._client.put_object(
+            Bucket=self._bucket, Key=key, Body=content, ContentType=content_type
+        )
+        return key
+
+    def url(self, key: str) -> str:
+        """Return a URL that reads the asset for `URL_LIFE` seconds. Local: no request is made."""
+        return self._client.generate_presigned_url(
+            "get_object", Params={"Bucket": self._bucket, "Key": key}, ExpiresIn=URL_LIFE
+        )

@@ -1,0 +1,117 @@
+"""The job store: reading jobs, their outputs and their work; moving a job from state to state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tidegate.doors.dynamo import Action, ConditionFailed, Item, Table, update
+from tidegate.doors.items import attributes, content_sk, job_of, job_pk, work_pk
+from tidegate.doors.payloads import Payloads
+from tidegate.errors import LostFence
+from tidegate.rules.job import Job
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A durable answer: who holds the output, when it was made, until when it may be reused."""
+
+    job_id: str
+    answered_at: float
+    hard_until: float
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is known of a job key for one partner."""
+
+    running: str | None
+    """Id of the partner's job that is at it."""
+    answer: Answer | None
+
+
+class Jobs:
+    """Jobs in DynamoDB, the only authority."""
+
+    def __init__(self, table: Table, payloads: Payloads) -> None:
+        self._table = table
+        self._payloads = payloads
+
+    def load(self, job_id: str) -> Job | None:
+        """Return a job as it is now, or None."""
+        item = self._table.get(job_pk(job_id), "status")
+        return None if item is None else job_of(item)
+
+    def input(self, job_id: str) -> dict[str, Any]:
+        """Return what was asked: `input` and `params`."""
+        item = self._table.get(job_pk(job_id), "input")
+        if item is None:
+            raise LookupError(f"{job_id} has no input item")
+        value: dict[str, Any] = self._payloads.get(item)
+        return value
+
+    def metadata(self, job_id: str) -> dict[str, str]:
+        """Return the partner's notes on a job."""
+        item = self._table.get(job_pk(job_id), "metadata")
+        return {} if item is None else self._payloads.get(item)
+
+    def output(self, job_id: str) -> dict[str, Any] | None:
+        """Return what a job holds as its output, or None."""
+        item = self._table.get(job_pk(job_id), "output")
+        return None if item is None else self._payloads.get(item)
+
+    def work(self, job_key: str, partner: str) -> Work:
+        """Return what is running or answered under a job key, read consistently."""
+        items = {i["sk"]: i for i in self._table.query(work_pk(job_key), "answer", "job#~")}
+        running = items.get(content_sk(partner), {}).get("job_id")
+        return Work(running, _answer(items.get("answer")))
+
+    def transition(
+        self, old: Job, new: Job, needed: Sequence[Action] = (), freed: Sequence[Action] = ()
+    ) -> Job:
+        """Write `new` over `old` with more in one transaction, and return it.
+
+        The condition is the fence: attempt and version must be what they were. `needed` must hold
+        too; an action of `freed` that no longer holds (already released, taken over) is left out.
+
+        Raises:
+            LostFence: the job is not as it was, and it was not this write that changed it.
+        """
+        new = replace(new, version=old.version + 1)
+        head = update(
+            job_pk(old.id),
+            "status",
+            _changes(old, new),
+            "#attempt = :attempt AND #version = :version",
+            {":attempt": old.attempt, ":version": old.version},
+        )
+        try:
+            self._table.write([head, *needed, *freed])
+        except ConditionFailed as failed:
+            if failed.found[0] is not None:
+                return _own(failed.found[0], new)
+            if any(found is not None for found in failed.found[1 : 1 + len(needed)]):
+                raise LostFence(f"{old.id}: another attempt is at this work") from failed
+            held = failed.found[1 + len(needed) :]
+            kept = [action for action, found in zip(freed, held, strict=True) if found is None]
+            return self.transition(old, new, needed, kept)
+        return new
+
+
+def _changes(old: Job, new: Job) -> dict[str, Any]:
+    before, after = attributes(old), attributes(new)
+    return {name: value for name, value in after.items() if before[name] != value}
+
+
+def _own(found: Item, new: Job) -> Job:
+    """Return `new` if what is there is exactly this write (its reply was lost)."""
+    if found and attributes(job_of(found)) == attributes(new):
+        return new
+    raise LostFence(f"{new.id}: the job has moved on")
+
+
+def _answer(item: Item | None) -> Answer | None:
+    if item is None:
+        return None
+    return Answer(item["job_id"], item["answered_at"] / 1000, item["hard_until"] / 1000)

@@ -1,0 +1,86 @@
+"""A model's queue. Messages carry ids only and are hints: losing or doubling one is harmless."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+BODY_VERSION = 1
+
+MAX_DELAY = 900
+"""Seconds; SQS delays a message no longer (SendMessage, DelaySeconds)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One delivery: its id, its receipt, its body as it came."""
+
+    id: str
+    receipt: str
+    body: str
+
+
+class NotOurs(ValueError):
+    """A body that Tidegate did not write."""
+
+
+class Queue:
+    """Sending to queues and handing messages back."""
+
+    def __init__(self, client: SQSClient) -> None:
+        self._client = client
+
+    def send(self, url: str, job_id: str, partner: str, delay: float = 0) -> None:
+        """Send a job's id. The group is the partner: SQS fair queues keep one from starving others.
+
+        Args:
+            url: the queue.
+            job_id: what to work on.
+            partner: whose job it is.
+            delay: seconds before anybody sees it, at most `MAX_DELAY`.
+        """
+        self._client.send_message(
+            QueueUrl=url,
+            MessageBody=body_of(job_id),
+            MessageGroupId=partner,
+            DelaySeconds=min(math.ceil(delay), MAX_DELAY),
+        )
+
+    def send_copy(self, url: str, job_id: str, partner: str, code: str) -> None:
+        """Send a job's id and why it ended to a dead-letter or quarantine queue."""
+        body = json.dumps({"v": BODY_VERSION, "job_id": job_id, "reason": code})
+        self._client.send_message(QueueUrl=url, MessageBody=body, MessageGroupId=partner)
+
+    def hand_back(self, url: str, receipt: str, delay: float) -> None:
+        """Let a message come again after `delay` seconds; 0 is at once."""
+        self._client.change_message_visibility(
+            QueueUrl=url, ReceiptHandle=receipt, VisibilityTimeout=math.ceil(delay)
+        )
+
+
+def body_of(job_id: str) -> str:
+    """Return the body of a job's message."""
+    return json.dumps({"v": BODY_VERSION, "job_id": job_id})
+
+
+def job_id_in(body: str) -> str:
+    """Return the job id in a body.
+
+    Raises:
+        NotOurs: it is not JSON, or not a message of ours.
+    """
+    try:
+        fields = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise NotOurs("the body is not JSON") from error
+    if not isinstance(fields, dict) or fields.get("v") != BODY_VERSION:
+        raise NotOurs("the body is not a message of version 1")
+    job_id = fields.get("job_id")
+    if not isinstance(job_id, str) or not job_id.startswith("job_") or len(job_id) > 64:
+        raise NotOurs("the body names no job")
+    return job_id

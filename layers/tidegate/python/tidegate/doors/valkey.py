@@ -1,0 +1,121 @@
+"""The connection to Redis or Valkey: one node or a cluster, short timeouts, scripts by file.
+
+redis-py's defaults hold a Lambda for a minute (5 s x 10 retries) and repeat what was executed; here
+a call is tried twice within about a second, and every script knows its own repetition.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any, cast
+
+from redis import Redis, RedisCluster
+from redis.backoff import ExponentialWithJitterBackoff
+from redis.exceptions import RedisError
+from redis.retry import Retry
+
+from tidegate.errors import CacheUnavailable
+from tidegate.settings import RedisSettings
+
+if TYPE_CHECKING:
+    from redis.credentials import CredentialProvider
+
+TIMEOUT = 0.5
+"""Seconds for a connection, and for a reply."""
+
+SCRIPTS = ("lease_take", "lease_release", "promote", "pace_take")
+
+
+class Valkey:
+    """Redis commands and scripts, whose every failure is `CacheUnavailable`.
+
+    All keys of one call share one hash tag, so each call is one slot of a cluster.
+    """
+
+    def __init__(self, settings: RedisSettings, credentials: CredentialProvider | None) -> None:
+        self._settings = settings
+        self._credentials = credentials
+        self._client: Redis | RedisCluster | None = None
+        self._scripts: dict[str, Any] = {}
+
+    def get_many(self, keys: Sequence[str]) -> list[str | None]:
+        """Return the values of keys."""
+        return cast("list[str | None]", self._do(lambda client: client.mget(keys)))
+
+    def get(self, key: str) -> str | None:
+        """Return the value of a key."""
+        return cast("str | None", self._do(lambda client: client.get(key)))
+
+    def set(self, key: str, value: str, seconds: float) -> None:
+        """Set a key for so many seconds."""
+        self._do(lambda client: client.set(key, value, px=positive_millis(seconds)))
+
+    def delete(self, key: str) -> None:
+        """Remove a key."""
+        self._do(lambda client: client.delete(key))
+
+    def forget(self, key: str, member: str) -> None:
+        """Remove a member of a sorted set."""
+        self._do(lambda client: client.zrem(key, member))
+
+    def run(self, script: str, keys: Sequence[str], args: Sequence[str | int]) -> Any:
+        """Return what a script of `doors/lua` returns."""
+        return self._do(lambda client: self._script(client, script)(keys=keys, args=args))
+
+    def close(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+            self._scripts.clear()
+
+    def _do(self, call: Any) -> Any:
+        try:
+            return call(self._connected())
+        except (RedisError, OSError) as error:
+            raise CacheUnavailable(f"Redis is out of reach: {type(error).__name__}") from error
+
+    def _script(self, client: Redis | RedisCluster, name: str) -> Any:
+        if name not in self._scripts:
+            text = files("tidegate.doors").joinpath(f"lua/{name}.lua").read_text(encoding="utf-8")
+            self._scripts[name] = client.register_script(text)
+        return self._scripts[name]
+
+    def _connected(self) -> Redis | RedisCluster:
+        if self._client is None:
+            url = self._settings.url
+            options: dict[str, Any] = {
+                "socket_timeout": TIMEOUT,
+                "socket_connect_timeout": TIMEOUT,
+                "decode_responses": True,
+                "retry": Retry(ExponentialWithJitterBackoff(base=0.02, cap=0.1), 1),
+            }
+            if self._credentials is not None:
+                options["credential_provider"] = self._credentials
+            if "+cluster://" in url:
+                self._client = RedisCluster.from_url(url.replace("+cluster", ""), **options)
+            else:
+                self._client = Redis.from_url(url, **options)
+        return self._client
+
+
+def positive_millis(seconds: float) -> int:
+    """Return a life in whole milliseconds.
+
+    Raises:
+        ValueError: it is not positive; a key without end, or ended at once, is a bug.
+    """
+    millis = int(seconds * 1000)
+    if millis <= 0:
+        raise ValueError("a key needs a life above zero")
+    return millis
+
+
+def connect(settings: RedisSettings) -> Valkey:
+    """Return the door to Redis; nothing connects until it is used."""
+    if settings.iam_user is None or settings.iam_cache is None:
+        return Valkey(settings, None)
+    from tidegate.doors.valkey_iam import IamCredentials  # signing is for the cloud alone
+
+    return Valkey(settings, IamCredentials(settings.iam_user, settings.iam_cache, settings.region))

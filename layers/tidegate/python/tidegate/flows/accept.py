@@ -1,0 +1,251 @@
+"""Accepting a request: one job per key, one run per work, or the answer at once.
+
+claimed already   the same job as it is now; an altered body is refused
+answer at hand    a finished job pointing at it, from Redis or from DynamoDB
+same work running the claim joins that job
+else              claim, content claim, job and input in one transaction; then the message
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from tidegate.clock import Clock, Ids
+from tidegate.doors.cache import Cache, Cached
+from tidegate.doors.claims import Claim, Claims, Taken
+from tidegate.doors.jobs import Jobs
+from tidegate.doors.queue import Queue
+from tidegate.errors import CacheUnavailable, IdempotencyKeyReused, Unavailable
+from tidegate.rules import keys
+from tidegate.rules.catalogue import Catalogue, Entry
+from tidegate.rules.job import Job, Status
+from tidegate.rules.request import JobRequest
+from tidegate.telemetry import Telemetry
+
+How = Literal["created", "joined", "hit", "replayed"]
+
+TURNS = 5
+"""How often a request is decided anew because another one changed what it found."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """What accepting reaches the world by."""
+
+    jobs: Jobs
+    claims: Claims
+    cache: Cache
+    queue: Queue
+    queue_url_prefix: str
+    clock: Clock
+    ids: Ids
+    telemetry: Telemetry
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A request with the names it goes by."""
+
+    request: JobRequest
+    entry: Entry
+    partner: str
+    claim: str
+    job_key: str
+    fingerprint: str
+    correlation_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """The job that answers a request, and how it was found."""
+
+    job: Job
+    how: How
+
+
+def accept(
+    request: JobRequest,
+    catalogue: Catalogue,
+    doors: Doors,
+    *,
+    partner: str,
+    route: str,
+    key: str,
+    correlation_id: str,
+) -> Accepted:
+    """Return the job for a request; it is stored and on its way when this returns.
+
+    Raises:
+        IdempotencyKeyReused: the key was used with another body.
+        Unavailable: others kept changing the same items; the request may be sent again.
+    """
+    entry = catalogue.models[request.model]
+    claim = keys.claim_id(partner, route, key)
+    asked = Asked(
+        request=request,
+        entry=entry,
+        partner=partner,
+        claim=claim,
+        job_key=keys.job_key(request, entry, partner=partner, claim=claim),
+        fingerprint=keys.fingerprint(request),
+        correlation_id=correlation_id,
+    )
+    replacing: str | None = None
+    for _ in range(TURNS):
+        outcome = _decide(asked, doors, replacing)
+        if isinstance(outcome, Claim):
+            replacing, outcome = _replay(asked, doors, outcome)
+        if outcome is not None:
+            doors.telemetry.count("Accepted", model=request.model, how=outcome.how)
+            return outcome
+    raise Unavailable("too many requests for the same work at this moment; send it again")
+
+
+def _decide(asked: Asked, doors: Doors, replacing: str | None) -> Accepted | Claim | None:
+    """Return the outcome, the claim that stands in its way, or None if it must be decided anew.
+
+    `replacing` is the ended job whose claim this request takes over.
+    """
+    now = doors.clock.now()
+    answer, running = _at_hand(asked, doors, now)
+    if answer is not None:
+        return _answer(asked, doors, answer, replacing, now)
+    job = None if running is None else doors.jobs.load(running)
+    if job is not None and not job.done and _same_work(job, asked):
+        return _join(asked, doors, job, replacing, now)
+    return _create(asked, doors, replacing, now)
+
+
+def _at_hand(asked: Asked, doors: Doors, now: float) -> tuple[Cached | None, str | None]:
+    """Return a usable answer, and the id of a job that seems to be at this work."""
+    model = asked.request.model
+    try:
+        look = doors.cache.look(asked.job_key, now)
+    except CacheUnavailable:
+        doors.telemetry.count("CacheUnavailable", model=model)
+    else:
+        if look.result is not None or look.running is not None:
+            return look.result, look.running
+    work = doors.jobs.work(asked.job_key, asked.partner)
+    if work.answer is not None and work.answer.hard_until > now:
+        output = doors.jobs.output(work.answer.job_id)
+        if output is not None:
+            answer = Cached(
+                work.answer.job_id, output, work.answer.answered_at, work.answer.hard_until
+            )
+            _fill(asked, doors, answer, now)
+            return answer, None
+    return None, work.running
+
+
+def _fill(asked: Asked, doors: Doors, answer: Cached, now: float) -> None:
+    try:
+        doors.cache.promote(asked.job_key, answer, now)
+    except CacheUnavailable:
+        doors.telemetry.count("CacheUnavailable", model=asked.request.model)
+
+
+def _answer(
+    asked: Asked, doors: Doors, answer: Cached, replacing: str | None, now: float
+) -> Accepted | Claim | None:
+    finished = replace(
+        _new_job(asked, doors, now),
+        status=Status.COMPLETED,
+        finished_at=now,
+        cache_status="hit",
+        answer_of=answer.job_id,
+        answered_at=answer.answered_at,
+    )
+    taken = _store(asked, doors, finished, replacing, now)
+    if taken is None:
+        doors.telemetry.count("CacheHits", model=finished.model)
+        return Accepted(finished, "hit")
+    return taken.claim
+
+
+def _join(
+    asked: Asked, doors: Doors, job: Job, replacing: str | None, now: float
+) -> Accepted | Claim:
+    found = doors.claims.join(job, asked.claim, asked.fingerprint, now=now, replacing=replacing)
+    return Accepted(job, "joined") if found is None else found
+
+
+def _create(
+    asked: Asked, doors: Doors, replacing: str | None, now: float
+) -> Accepted | Claim | None:
+    job = _new_job(asked, doors, now)
+    taken = _store(asked, doors, job, replacing, now)
+    if taken is not None:
+        return taken.claim or _running(asked, doors, taken, replacing, now)
+    _send(asked, doors, job)
+    doors.telemetry.count("CacheMisses", model=job.model)
+    try:
+        doors.cache.mark_pending(job.job_key, job.id, job.deadline_at - now)
+    except CacheUnavailable:
+        doors.telemetry.count("CacheUnavailable", model=job.model)
+    return Accepted(job, "created")
+
+
+def _running(
+    asked: Asked, doors: Doors, taken: Taken, replacing: str | None, now: float
+) -> Accepted | Claim | None:
+    job = None if taken.running is None else doors.jobs.load(taken.running)
+    if job is None or job.done:
+        return None
+    return _join(asked, doors, job, replacing, now)
+
+
+def _replay(asked: Asked, doors: Doors, claim: Claim) -> tuple[str | None, Accepted | None]:
+    """Return the job a claim points at, or the id of the ended job that a new one may replace."""
+    if claim.fingerprint != asked.fingerprint:
+        raise IdempotencyKeyReused(
+            "this Idempotency-Key was used with altered payload parameters; "
+            "use a new key for a new request"
+        )
+    job = doors.jobs.load(claim.job_id)
+    if job is None or job.curable:
+        return claim.job_id, None
+    if job.untouched:  # its message may never have been sent; a second one is harmless
+        _send(asked, doors, job)
+    return None, Accepted(job, "replayed")
+
+
+def _store(asked: Asked, doors: Doors, job: Job, replacing: str | None, now: float) -> Taken | None:
+    body = asked.request.body
+    return doors.claims.create(
+        job,
+        asked.claim,
+        {"input": body.input, "params": asked.request.params},
+        body.metadata,
+        now=now,
+        replacing=replacing,
+    )
+
+
+def _same_work(job: Job, asked: Asked) -> bool:
+    """Return whether a hint told the truth."""
+    return job.partner == asked.partner and job.job_key == asked.job_key
+
+
+def _new_job(asked: Asked, doors: Doors, now: float) -> Job:
+    body = asked.request.body
+    seconds = min(body.deadline_seconds or asked.entry.deadline, asked.entry.deadline)
+    return Job(
+        id=doors.ids.job_id(now),
+        partner=asked.partner,
+        model=asked.request.model,
+        task=asked.request.task,
+        job_key=asked.job_key,
+        fingerprint=asked.fingerprint,
+        idempotency_hash=asked.claim[:16],
+        status=Status.QUEUED,
+        enqueued_at=now,
+        deadline_at=now + seconds,
+        priority=body.priority,
+        correlation_id=asked.correlation_id,
+    )
+
+
+def _send(asked: Asked, doors: Doors, job: Job) -> None:
+    doors.queue.send(doors.queue_url_prefix + asked.request.model, job.id, asked.partner)

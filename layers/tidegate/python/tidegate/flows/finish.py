@@ -1,0 +1,171 @@
+"""How a job ends, or ends an attempt: each way one fenced transaction, then what only helps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from tidegate.clock import Clock, Ids
+from tidegate.doors.attempts import Attempts, Done
+from tidegate.doors.cache import Cache, Cached, Staged
+from tidegate.doors.jobs import Jobs
+from tidegate.doors.queue import Queue
+from tidegate.errors import CacheUnavailable, Retry, VendorError
+from tidegate.flows.outcome import ACKNOWLEDGED, HAND_BACK, Outcome
+from tidegate.gate.verdict import Verdict, judge
+from tidegate.rules import backoff
+from tidegate.rules.catalogue import Entry
+from tidegate.rules.job import Job, JobError, Status, Usage
+from tidegate.telemetry import Telemetry
+
+ACCOUNT_DELAY = 60.0
+"""Seconds before a job is tried again after our account was refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """The ends a worker can bring about."""
+
+    jobs: Jobs
+    attempts: Attempts
+    cache: Cache
+    queue: Queue
+    queue_url: str
+    dlq_url: str
+    quarantine_url: str
+    clock: Clock
+    ids: Ids
+    telemetry: Telemetry
+
+    def judged(self, job: Job, staged: Staged, entry: Entry) -> Outcome:
+        """Hold a staged answer against the gate, and complete or quarantine the job."""
+        asked = self.jobs.input(job.id)
+        verdict = judge(
+            entry,
+            text=staged.text,
+            image_count=len(staged.images),
+            expected_images=asked["params"].get("n", 1) if entry.task == "image" else 0,
+            truncated=staged.truncated,
+        )
+        if verdict.output is None:
+            return self._quarantined(job, staged, verdict)
+        output = {"images": staged.images} if entry.task == "image" else verdict.output
+        return self._completed(job, staged, output, entry)
+
+    def _completed(self, job: Job, staged: Staged, output: dict[str, Any], entry: Entry) -> Outcome:
+        now = self.clock.now()
+        life = entry.cache.hard_ttl * (1 - entry.cache.jitter * self.ids.fraction())
+        done = Done(
+            output=output,
+            usage=Usage(staged.input_tokens, staged.output_tokens),
+            upstream_ms=staged.upstream_ms,
+            vendor_request_id=staged.vendor_request_id,
+            answered_at=staged.answered_at,
+            hard_until=staged.answered_at + life,
+        )
+        self.attempts.complete(job, done, now=now)
+        try:
+            answer = Cached(job.id, output, done.answered_at, done.hard_until)
+            self.cache.promote(job.job_key, answer, now)
+        except CacheUnavailable:
+            self.telemetry.count("CacheUnavailable", model=job.model)
+        self.telemetry.count("Tokens", staged.input_tokens, model=job.model, direction="input")
+        self.telemetry.count("Tokens", staged.output_tokens, model=job.model, direction="output")
+        return self._ended(job, Status.COMPLETED, ACKNOWLEDGED)
+
+    def from_answer(self, job: Job) -> Outcome | None:
+        """Complete a job with an answer that is already there; None if there is none."""
+        now = self.clock.now()
+        result = self.cache.look(job.job_key, now).result
+        if result is not None:
+            holder, answered_at = result.job_id, result.answered_at
+        else:
+            answer = self.jobs.work(job.job_key, job.partner).answer
+            if answer is None or answer.hard_until <= now:
+                return None
+            holder, answered_at = answer.job_id, answer.answered_at
+        self.attempts.complete_from(job, holder, answered_at, now=now)
+        self.telemetry.count("CacheHits", model=job.model)
+        return self._ended(job, Status.COMPLETED, ACKNOWLEDGED)
+
+    def failed(self, job: Job, error: VendorError, entry: Entry) -> Outcome:
+        """End an attempt that the vendor did not answer: try again, or not."""
+        self.telemetry.bind(error_class=error.code)
+        self.telemetry.count("Errors", model=job.model, vendor=entry.vendor, error_class=error.code)
+        why = JobError(error.retry, error.code, str(error), "vendor", error.vendor_status)
+        if error.retry is Retry.ACCOUNT:
+            self.attempts.put_back(job, why)
+            self.telemetry.warn("vendor_account_refused", vendor_status=error.vendor_status)
+            self.queue.send(self.queue_url, job.id, job.partner, ACCOUNT_DELAY)
+            return ACKNOWLEDGED
+        if error.retry is Retry.PERMANENT:
+            self.attempts.end(job, Status.FAILED, why, now=self.clock.now())
+            self.queue.send_copy(self.dlq_url, job.id, job.partner, error.code)
+            return self._ended(job, Status.FAILED, ACKNOWLEDGED)
+        return self._retryable(job, error, why, entry)
+
+    def _retryable(self, job: Job, error: VendorError, why: JobError, entry: Entry) -> Outcome:
+        now = self.clock.now()
+        policy = entry.retry
+        if job.bad_answers + 1 >= policy.attempts or job.starts >= policy.starts:
+            self.attempts.end(job, Status.DEAD_LETTERED, why, now=now)
+            return self._ended(job, Status.DEAD_LETTERED, HAND_BACK)
+        delay = backoff.delay(policy, job.bad_answers, self.ids.fraction(), error.retry_after)
+        if now + delay >= job.deadline_at:
+            late = JobError("deadline", error.code, f"{why.message}; no time for another try",
+                            "vendor", error.vendor_status)  # fmt: skip
+            self.attempts.end(job, Status.FAILED, late, now=now)
+            self.queue.send_copy(self.dlq_url, job.id, job.partner, "deadline")
+            return self._ended(job, Status.FAILED, ACKNOWLEDGED)
+        self.attempts.fail(job, why)
+        self.telemetry.count("Retries", model=job.model)
+        self.telemetry.info("attempt_failed", delay_seconds=round(delay, 3), reason=str(error))
+        return Outcome(delay)
+
+    def used_up(self, job: Job) -> Outcome:
+        """Dead-letter a job whose starts are spent: its workers died each time."""
+        why = job.error or JobError(
+            Retry.RETRYABLE, "starts_used_up", "every worker that began it died", "vendor"
+        )
+        self.attempts.end(job, Status.DEAD_LETTERED, why, now=self.clock.now())
+        return self._ended(job, Status.DEAD_LETTERED, HAND_BACK)
+
+    def too_late(self, job: Job) -> Outcome:
+        """End a job whose deadline has passed."""
+        now = self.clock.now()
+        if job.held(now):  # its worker is still alive and may end it better
+            return Outcome(job.owner_until - now)
+        status = Status.EXPIRED if job.started_at is None else Status.FAILED
+        why = JobError("deadline", "deadline_exceeded", "the deadline has passed", "queue")
+        self.attempts.end(job, status, why, now=now)
+        return self._ended(job, status, ACKNOWLEDGED)
+
+    def _quarantined(self, job: Job, staged: Staged, verdict: Verdict) -> Outcome:
+        first = verdict.reasons[0]
+        why = JobError("gate", first.code, first.message, "gate")
+        kept = {
+            "text": staged.text,
+            "images": staged.images,
+            "reasons": [[r.code, r.pointer, r.message] for r in verdict.reasons],
+            "vendor_request_id": staged.vendor_request_id,
+            "correlation_id": job.correlation_id,
+        }
+        self.attempts.end(job, Status.QUARANTINED, why, now=self.clock.now(), kept=kept)
+        self.queue.send_copy(self.quarantine_url, job.id, job.partner, first.code)
+        try:
+            self.cache.unstage(job.job_key)
+        except CacheUnavailable:
+            self.telemetry.count("CacheUnavailable", model=job.model)
+        self.telemetry.bind(error_class=first.code)
+        self.telemetry.count("Quarantined", model=job.model)
+        return self._ended(job, Status.QUARANTINED, ACKNOWLEDGED)
+
+    def _ended(self, job: Job, status: Status, outcome: Outcome) -> Outcome:
+        now = self.clock.now()
+        if job.started_at is not None:
+            self.telemetry.duration("ProcessingTime", now - job.started_at, model=job.model)
+        if status is Status.DEAD_LETTERED:
+            self.telemetry.count("DeadLetters", model=job.model)
+        self.telemetry.count("Ended", model=job.model, status=status)
+        self.telemetry.info("job_ended", status=status)
+        return outcome

@@ -1,0 +1,189 @@
+"""Working on one message, in the order that makes it safe (each step is a function below):
+
+parse -> load the job -> final: acknowledge -> lease -> staged answer? -> second cache look -> pace
+-> mark `processing` with the fence -> vendor -> stage -> gate -> store and complete in one
+transaction -> promote -> release the lease -> acknowledge.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from tidegate.clock import Clock, Ids
+from tidegate.doors.attempts import Attempts
+from tidegate.doors.cache import Cache, Staged
+from tidegate.doors.jobs import Jobs
+from tidegate.doors.lease import Lease
+from tidegate.doors.pace import Pace
+from tidegate.doors.queue import Message, NotOurs, Queue, job_id_in
+from tidegate.errors import CacheUnavailable, LostFence, VendorError
+from tidegate.flows.finish import Finish
+from tidegate.flows.outcome import ACKNOWLEDGED, HAND_BACK, Outcome
+from tidegate.flows.vendor_call import VendorDesk
+from tidegate.rules.catalogue import LEASE_MARGIN, Entry
+from tidegate.rules.job import Job, Status
+from tidegate.telemetry import Telemetry
+
+REDIS_DOWN_DELAY = 15.0
+"""Seconds until work is tried again when Redis is out of reach: nobody calls without a pace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """What a worker reaches the world by."""
+
+    jobs: Jobs
+    attempts: Attempts
+    queue: Queue
+    queue_url: str
+    cache: Cache
+    lease: Lease
+    pace: Pace
+    desk: VendorDesk
+    finish: Finish
+    clock: Clock
+    ids: Ids
+    telemetry: Telemetry
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One delivery of one job to one worker."""
+
+    job: Job
+    token: str
+    remaining: Callable[[], float]
+    """Seconds until the function is ended."""
+
+    def at(self, job: Job) -> Attempt:
+        """Return this attempt with its job as it is now."""
+        return Attempt(job, self.token, self.remaining)
+
+    @property
+    def lease(self) -> float:
+        """Return how long this worker can possibly live, and a margin: the life of its claims."""
+        return max(self.remaining(), 0.0) + LEASE_MARGIN
+
+
+def work(message: Message, entry: Entry, doors: Doors, remaining: Callable[[], float]) -> Outcome:
+    """Return what is to become of a message, after doing what it asks for."""
+    doors.telemetry.fresh()
+    try:
+        job_id = job_id_in(message.body)
+    except NotOurs as error:
+        doors.telemetry.warn("message_not_ours", reason=str(error))
+        doors.telemetry.count("PoisonMessages")
+        return HAND_BACK
+    job = doors.jobs.load(job_id)
+    if job is None:
+        doors.telemetry.warn("message_without_job", message_id=message.id)
+        return ACKNOWLEDGED
+    _bind(job, doors)
+    if job.status is Status.DEAD_LETTERED:  # until the redrive policy moves the message
+        return HAND_BACK
+    if job.done:
+        return ACKNOWLEDGED
+    if job.deadline_at <= doors.clock.now():
+        return doors.finish.too_late(job)
+    attempt = Attempt(job, doors.ids.token(), remaining)
+    try:
+        return _with_lease(attempt, entry, doors)
+    except CacheUnavailable:
+        doors.telemetry.count("CacheUnavailable", model=job.model)
+        return _defer(job, REDIS_DOWN_DELAY, "redis_unavailable", doors)
+    except LostFence:
+        doors.telemetry.count("LostFence", model=job.model)
+        return _defer(job, LEASE_MARGIN, "lost_fence", doors)
+
+
+def _with_lease(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
+    job = attempt.job
+    busy = doors.lease.take(job.job_key, attempt.token, attempt.lease)
+    if busy:
+        doors.telemetry.count("LeaseContention", model=job.model)
+        return _defer(job, busy, "lease_held", doors)
+    try:
+        staged = doors.cache.staged(job.job_key, job.id)
+        if staged is not None:  # a predecessor died after the vendor answered
+            claimed = _claim(attempt, doors, start=False)
+            return doors.finish.judged(claimed, staged, entry)
+        return _unstaged(attempt, entry, doors)
+    finally:
+        _released(job, attempt.token, doors)
+
+
+def _unstaged(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
+    job = attempt.job
+    answered = doors.finish.from_answer(job)  # the second look, now that we alone are at it
+    if answered is not None:
+        return answered
+    if job.starts >= entry.retry.starts:
+        return doors.finish.used_up(job)
+    if attempt.remaining() <= entry.timeouts.total:
+        return _defer(job, 0, "too_little_time", doors)
+    wait = doors.pace.take(attempt.token, attempt.lease)
+    if wait:
+        return _defer(job, min(wait, 5.0), "pace", doors)
+    try:
+        claimed = _claim(attempt, doors, start=True)
+        try:
+            staged = doors.desk.call(claimed, entry)
+        except VendorError as error:
+            return doors.finish.failed(claimed, error, entry)
+    finally:
+        _given_back(attempt, doors)
+    _stage(claimed, staged, entry, doors)
+    return doors.finish.judged(claimed, staged, entry)
+
+
+def _claim(attempt: Attempt, doors: Doors, *, start: bool) -> Job:
+    now = doors.clock.now()
+    until = now + attempt.lease
+    claimed = doors.attempts.claim(attempt.job, attempt.token, now=now, until=until, start=start)
+    doors.telemetry.bind(attempt=claimed.attempt)
+    if claimed.attempt == 1:
+        doors.telemetry.duration("QueueWait", now - claimed.enqueued_at, model=claimed.model)
+    return claimed
+
+
+def _stage(job: Job, staged: Staged, entry: Entry, doors: Doors) -> None:
+    """Leave the answer for a successor; without Redis only the checkpoint is missed."""
+    life = float(2 * entry.timeouts.visibility)
+    try:
+        doors.cache.stage(job.job_key, staged, life)
+    except CacheUnavailable:
+        doors.telemetry.count("CacheUnavailable", model=job.model)
+
+
+def _defer(job: Job, delay: float, reason: str, doors: Doors) -> Outcome:
+    """Come back later without burning a receive: a new message, then this one is done."""
+    doors.queue.send(doors.queue_url, job.id, job.partner, delay)
+    doors.telemetry.count("Deferrals", model=job.model, reason=reason)
+    doors.telemetry.info("deferred", reason=reason, delay_seconds=delay)
+    return ACKNOWLEDGED
+
+
+def _released(job: Job, token: str, doors: Doors) -> None:
+    try:
+        doors.lease.release(job.job_key, token)
+    except CacheUnavailable:
+        doors.telemetry.count("CacheUnavailable", model=job.model)
+
+
+def _given_back(attempt: Attempt, doors: Doors) -> None:
+    try:
+        doors.pace.give_back(attempt.token)
+    except CacheUnavailable:
+        doors.telemetry.count("CacheUnavailable", model=attempt.job.model)
+
+
+def _bind(job: Job, doors: Doors) -> None:
+    doors.telemetry.bind(
+        request_id=job.correlation_id,
+        job_id=job.id,
+        idempotency_key_hash=job.idempotency_hash,
+        partner=job.partner,
+        model=job.model,
+        attempt=job.attempt,
+    )

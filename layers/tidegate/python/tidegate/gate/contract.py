@@ -1,0 +1,86 @@
+"""What an entry's contract has against a value."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from tidegate.vendors.closed_schema import closed
+
+if TYPE_CHECKING:
+    from jsonschema_rs import Draft202012Validator, ValidationError
+
+MAX_REASONS = 20
+"""Enough to see what is wrong; a long array of wrong items repeats one mistake."""
+
+MAX_POINTER = 300
+
+_MESSAGES = {
+    "additionalProperties": "has members that the contract does not know",
+    "unevaluatedProperties": "has members that the contract does not know",
+    "type": "is of another type",
+    "enum": "is none of the allowed values",
+    "const": "is not the allowed value",
+    "required": "lacks a required member",
+    "minimum": "is too small",
+    "exclusiveMinimum": "is too small",
+    "maximum": "is too large",
+    "exclusiveMaximum": "is too large",
+    "minLength": "is too short",
+    "maxLength": "is too long",
+    "minItems": "has too few items",
+    "maxItems": "has too many items",
+    "uniqueItems": "has an item twice",
+    "pattern": "does not match the pattern",
+    "format": "is not of the format",
+}
+"""Ours rather than the validator's, which quote the value."""
+
+
+class ContractUnusable(ValueError):
+    """The contract itself is wrong: no JSON Schema, or it refers to something outside itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """One place where a value breaks its contract; never quotes the value."""
+
+    pointer: str
+    """JSON pointer (RFC 6901) into the value."""
+    keyword: str
+    message: str
+
+
+def violations(schema: Mapping[str, Any], value: Any) -> tuple[Violation, ...]:
+    """Return where `value` breaks a JSON Schema (2020-12), its objects closed; at most 20 places.
+
+    `format` is asserted. Nothing is fetched, whatever the schema refers to.
+
+    Raises:
+        ContractUnusable: the schema cannot be used.
+    """
+    validator = _compiled(json.dumps(schema, sort_keys=True))
+    errors: Iterator[ValidationError] = validator.iter_errors(value)
+    return tuple(_violation(error) for error in islice(errors, MAX_REASONS))
+
+
+@lru_cache(maxsize=32)
+def _compiled(schema: str) -> Draft202012Validator:
+    # Imported here: only the workers of entries with a contract pay for it at their start.
+    from jsonschema_rs import Draft202012Validator, ReferencingError
+
+    try:
+        return Draft202012Validator(closed(json.loads(schema)), validate_formats=True, offline=True)
+    except (ValueError, ReferencingError) as error:
+        raise ContractUnusable(f"the contract is no usable JSON Schema: {error}") from error
+
+
+def _violation(error: ValidationError) -> Violation:
+    keyword = error.kind.name
+    steps = (str(step).replace("~", "~0").replace("/", "~1") for step in error.instance_path)
+    pointer = "".join("/" + step for step in steps)[:MAX_POINTER]
+    return Violation(pointer, keyword, _MESSAGES.get(keyword, "breaks the contract"))

@@ -1,0 +1,114 @@
+"""The job: its states and what is kept of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """Where a job is. The set is closed: clients are told `done` besides."""
+
+    QUEUED = "queued"
+    PROCESSING = "processing"
+    RETRYING = "retrying"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    DEAD_LETTERED = "dead_lettered"
+    QUARANTINED = "quarantined"
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+
+
+FINAL = frozenset(
+    {
+        Status.COMPLETED,
+        Status.FAILED,
+        Status.DEAD_LETTERED,
+        Status.QUARANTINED,
+        Status.CANCELLED,
+        Status.EXPIRED,
+    }
+)
+"""States nobody leaves, but by an operator's replay."""
+
+CURABLE = frozenset({Status.DEAD_LETTERED, Status.EXPIRED})
+"""Ends after which the same request may simply be made again."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobError:
+    """Why an attempt or a job failed; holds no text of a vendor, a partner or a model."""
+
+    kind: str
+    """Class of the error: a retry class, or `gate`, `deadline`."""
+    code: str
+    message: str
+    stage: str
+    """Where it happened: queue, vendor, gate, store."""
+    vendor_status: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens a vendor counted."""
+
+    input_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job's status item. Times are seconds since the epoch."""
+
+    id: str
+    partner: str
+    model: str
+    task: str
+    job_key: str
+    fingerprint: str
+    idempotency_hash: str
+    status: Status
+    enqueued_at: float
+    deadline_at: float
+    priority: str = "normal"
+    correlation_id: str = ""
+    attempt: int = 0
+    """The fence: each claim raises it, each write of a worker carries it."""
+    starts: int = 0
+    """Vendor calls begun; written before the call."""
+    bad_answers: int = 0
+    """Attempts that ended badly; written after."""
+    version: int = 1
+    owner: str | None = None
+    owner_until: float = 0.0
+    started_at: float | None = None
+    finished_at: float | None = None
+    error: JobError | None = None
+    upstream_ms: int | None = None
+    vendor_request_id: str | None = None
+    cache_status: str = "miss"
+    answer_of: str | None = None
+    """Id of the job that holds the output: this one, or the one whose answer is reused."""
+    answered_at: float | None = None
+    usage: Usage = Usage()
+    replay_count: int = 0
+
+    @property
+    def done(self) -> bool:
+        """Return whether the job is in a final state."""
+        return self.status in FINAL
+
+    @property
+    def curable(self) -> bool:
+        """Return whether making the same request again may end better."""
+        return self.status in CURABLE
+
+    @property
+    def untouched(self) -> bool:
+        """Return whether no worker has begun it yet."""
+        return self.status is Status.QUEUED and self.attempt == 0
+
+    def held(self, now: float) -> bool:
+        """Return whether a worker owns it at this moment."""
+        return self.owner is not None and self.owner_until > now

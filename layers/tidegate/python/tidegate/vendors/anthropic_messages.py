@@ -1,0 +1,92 @@
+"""Anthropic's messages (docs.anthropic.com/en/api/messages)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import httpx
+
+from tidegate.clock import Clock
+from tidegate.vendors import prompt
+from tidegate.vendors.base import VendorAnswer, VendorCall, post, usable_key
+from tidegate.vendors.envelope import Reply, at, label
+
+VERSION = "2023-06-01"
+"""Of the API; sent with every call (docs.anthropic.com/en/api/versioning)."""
+
+DEFAULT_MAX_TOKENS = 1024
+"""The API requires a limit, an entry need not have one."""
+
+_PARAMETERS = ("temperature", "top_p")
+_FINISH: dict[str, Literal["complete", "truncated"]] = {
+    "end_turn": "complete",
+    "stop_sequence": "complete",
+    "max_tokens": "truncated",
+    "model_context_window_exceeded": "truncated",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AnthropicMessages:
+    """Tasks chat, code and extract through the messages API."""
+
+    client: httpx.Client
+    base_url: str
+    api_key: Callable[[], str] = field(repr=False)
+    clock: Clock
+
+    def call(self, call: VendorCall) -> VendorAnswer:
+        """Return the text blocks, joined.
+
+        Raises:
+            VendorError: one of its subclasses.
+        """
+        reply = post(
+            self.client,
+            self.clock,
+            call,
+            f"{self.base_url}/v1/messages",
+            headers={"x-api-key": usable_key(self.api_key), "anthropic-version": VERSION},
+            body=_body(call),
+        )
+        reason = reply.at("stop_reason")
+        if reason == "refusal":
+            raise reply.refused()
+        finish = _FINISH.get(reason) if isinstance(reason, str) else None
+        if finish is None:
+            raise reply.failed("the vendor's answer has no known end")
+        text = _text(reply)
+        if finish == "complete" and not text.strip():
+            raise reply.failed("the vendor's answer has no text")
+        return VendorAnswer(
+            text=text,
+            images=(),
+            finish=finish,
+            input_tokens=reply.count("usage", "input_tokens"),
+            output_tokens=reply.count("usage", "output_tokens"),
+            request_id=reply.request_id,
+            vendor_model=label(reply.at("model")),
+        )
+
+
+def _text(reply: Reply) -> str:
+    blocks = reply.at("content")
+    if not isinstance(blocks, list):
+        raise reply.failed("the vendor's answer has no content")
+    texts = [at(block, "text") for block in blocks if at(block, "type") == "text"]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _body(call: VendorCall) -> dict[str, Any]:
+    # The API knows no system role: such turns join the instructions that stand before them.
+    messages = prompt.with_system(call)
+    system = "\n\n".join(m["content"] for m in messages if m["role"] == "system")
+    return {
+        "model": call.entry.vendor_model,
+        "max_tokens": call.params.get("max_tokens", DEFAULT_MAX_TOKENS),
+        "messages": [m for m in messages if m["role"] != "system"],
+        **({"system": system} if system else {}),
+        **{name: call.params[name] for name in _PARAMETERS if name in call.params},
+    }

@@ -1,0 +1,90 @@
+"""Cohere's chat, version 2 (docs.cohere.com/v2/reference/chat)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import httpx
+
+from tidegate.clock import Clock
+from tidegate.vendors import prompt
+from tidegate.vendors.base import VendorAnswer, VendorCall, post, usable_key
+from tidegate.vendors.envelope import Reply, at, label
+
+_PARAMETERS = {
+    "temperature": "temperature",
+    "top_p": "p",
+    "max_tokens": "max_tokens",
+    "seed": "seed",
+}
+"""Our names and Cohere's."""
+
+_REFUSED = frozenset({"ERROR_TOXIC", "CONTENT_FILTER"})
+_FINISH: dict[str, Literal["complete", "truncated"]] = {
+    "COMPLETE": "complete",
+    "STOP_SEQUENCE": "complete",
+    "MAX_TOKENS": "truncated",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CohereChat:
+    """Tasks chat, code and extract through the chat API."""
+
+    client: httpx.Client
+    base_url: str
+    api_key: Callable[[], str] = field(repr=False)
+    clock: Clock
+
+    def call(self, call: VendorCall) -> VendorAnswer:
+        """Return the text parts, joined.
+
+        Raises:
+            VendorError: one of its subclasses.
+        """
+        reply = post(
+            self.client,
+            self.clock,
+            call,
+            f"{self.base_url}/v2/chat",
+            headers={"authorization": f"Bearer {usable_key(self.api_key)}"},
+            body=_body(call),
+        )
+        reason = reply.at("finish_reason")
+        if isinstance(reason, str) and reason in _REFUSED:
+            raise reply.refused()
+        finish = _FINISH.get(reason) if isinstance(reason, str) else None
+        if finish is None:
+            raise reply.failed("the vendor's answer has no known end")
+        text = _text(reply)
+        if finish == "complete" and not text.strip():
+            raise reply.failed("the vendor's answer has no text")
+        return VendorAnswer(
+            text=text,
+            images=(),
+            finish=finish,
+            input_tokens=reply.count("usage", "tokens", "input_tokens"),
+            output_tokens=reply.count("usage", "tokens", "output_tokens"),
+            request_id=reply.request_id,
+            # The answer names no model; it is the one that was asked for.
+            vendor_model=label(reply.at("model")),
+        )
+
+
+def _text(reply: Reply) -> str:
+    parts = reply.at("message", "content")
+    if not isinstance(parts, list):
+        raise reply.failed("the vendor's answer has no content")
+    texts = [at(part, "text") for part in parts if at(part, "type") == "text"]
+    return "".join(text for text in texts if isinstance(text, str))
+
+
+def _body(call: VendorCall) -> dict[str, Any]:
+    given = {theirs: call.params.get(ours) for ours, theirs in _PARAMETERS.items()}
+    return {
+        "model": call.entry.vendor_model,
+        "messages": prompt.with_system(call),
+        **{name: value for name, value in given.items() if value is not None},
+    }

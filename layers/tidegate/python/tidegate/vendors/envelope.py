@@ -1,0 +1,81 @@
+"""Reading a vendor's JSON with care: any member may be missing, of another type, or absurd."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import Any
+
+from tidegate.errors import VendorFailed, VendorRefused
+
+_LABEL = re.compile(r"[\x21-\x7e]{1,200}")
+_MAX_COUNT = 2**53 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The JSON object of a 200, without an `error` in it."""
+
+    body: dict[str, Any] = field(repr=False)
+    request_id: str | None
+
+    def at(self, *path: str | int) -> Any:
+        """Return the member at a path, or None."""
+        return at(self.body, *path)
+
+    def count(self, *path: str | int) -> int:
+        """Return the number of tokens at a path; 0 where there is no sensible one."""
+        value = self.at(*path)
+        sensible = isinstance(value, int) and not isinstance(value, bool)
+        return value if sensible and 0 <= value <= _MAX_COUNT else 0
+
+    def failed(self, detail: str) -> VendorFailed:
+        """Return the error of an answer that is none."""
+        return VendorFailed(detail, vendor_status=200, request_id=self.request_id)
+
+    def refused(self) -> VendorRefused:
+        """Return the error of an answer withheld by the vendor's content policy."""
+        return VendorRefused(
+            "the vendor's content policy refused the request",
+            vendor_status=200,
+            request_id=self.request_id,
+        )
+
+
+def parsed(raw: bytes, request_id: str | None) -> Reply:
+    """Return the body of a 200.
+
+    Raises:
+        VendorFailed: not JSON (HTML, cut off, nested absurdly), no object, or an error in it.
+    """
+    try:
+        body = json.loads(raw.decode("utf-8"))
+    except (ValueError, RecursionError):
+        # `from None`: the parser's error carries the vendor's text.
+        raise VendorFailed(
+            "the vendor's answer is not JSON", vendor_status=200, request_id=request_id
+        ) from None
+    reply = Reply(body if isinstance(body, dict) else {}, request_id or label(at(body, "id")))
+    if not isinstance(body, dict):
+        raise reply.failed("the vendor's answer is not a JSON object")
+    if body.get("error") is not None:
+        raise reply.failed("the vendor answered 200 with an error in it")
+    return reply
+
+
+def at(value: Any, *path: str | int) -> Any:
+    """Return the member of nested objects and arrays at a path, or None."""
+    for step in path:
+        if isinstance(value, dict) and isinstance(step, str):
+            value = value.get(step)
+        elif isinstance(value, list) and isinstance(step, int) and step < len(value):
+            value = value[step]
+        else:
+            return None
+    return value
+
+
+def label(value: object) -> str | None:
+    """Return a vendor's short name for something, fit for logs, or None."""
+    return value if isinstance(value, str) and _LABEL.fullmatch(value) else None

@@ -1,0 +1,79 @@
+"""OpenAI's chat completions (platform.openai.com/docs/api-reference/chat)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import httpx
+
+from tidegate.clock import Clock
+from tidegate.vendors import prompt
+from tidegate.vendors.base import VendorAnswer, VendorCall, post, usable_key
+from tidegate.vendors.closed_schema import closed
+from tidegate.vendors.envelope import label
+
+_PARAMETERS = ("temperature", "top_p", "max_tokens", "seed")
+_FINISH: dict[str, Literal["complete", "truncated"]] = {"stop": "complete", "length": "truncated"}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAIChat:
+    """Tasks chat, code and extract through chat completions."""
+
+    client: httpx.Client
+    base_url: str
+    api_key: Callable[[], str] = field(repr=False)
+    clock: Clock
+
+    def call(self, call: VendorCall) -> VendorAnswer:
+        """Return the first choice's text.
+
+        Raises:
+            VendorError: one of its subclasses.
+        """
+        reply = post(
+            self.client,
+            self.clock,
+            call,
+            f"{self.base_url}/chat/completions",
+            headers={"authorization": f"Bearer {usable_key(self.api_key)}"},
+            body=_body(call),
+        )
+        message = reply.at("choices", 0, "message")
+        reason = reply.at("choices", 0, "finish_reason")
+        if not isinstance(message, dict):
+            raise reply.failed("the vendor's answer has no choice")
+        if message.get("refusal") or reason == "content_filter":
+            raise reply.refused()
+        finish = _FINISH.get(reason) if isinstance(reason, str) else None
+        if finish is None:
+            raise reply.failed("the vendor's answer has no known end")
+        text = message.get("content")
+        if not isinstance(text, str) or (finish == "complete" and not text.strip()):
+            raise reply.failed("the vendor's answer has no text")
+        return VendorAnswer(
+            text=text,
+            images=(),
+            finish=finish,
+            input_tokens=reply.count("usage", "prompt_tokens"),
+            output_tokens=reply.count("usage", "completion_tokens"),
+            request_id=reply.request_id,
+            vendor_model=label(reply.at("model")),
+        )
+
+
+def _body(call: VendorCall) -> dict[str, Any]:
+    body: dict[str, Any] = {
+        "model": call.entry.vendor_model,
+        "messages": prompt.with_system(call),
+        **{name: call.params[name] for name in _PARAMETERS if name in call.params},
+    }
+    if call.entry.contract is not None:
+        schema = closed(call.entry.contract.schema_)
+        body["response_format"] = {
+            "type": "json_schema",
+            "json_schema": {"name": "answer", "schema": schema, "strict": True},
+        }
+    return body

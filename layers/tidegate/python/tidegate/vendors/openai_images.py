@@ -1,0 +1,83 @@
+"""OpenAI's image generation (platform.openai.com/docs/api-reference/images).
+
+The API takes no seed: an entry's `seed` only tells one request from another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+
+from tidegate.clock import Clock
+from tidegate.vendors.base import Image, VendorAnswer, VendorCall, post, usable_key
+from tidegate.vendors.envelope import Reply, at, label
+from tidegate.vendors.picture import NotAnImage, from_base64, from_data_url
+
+_SIZES = {"1:1": "1024x1024", "3:2": "1536x1024", "2:3": "1024x1536"}
+
+
+@dataclass(frozen=True, slots=True)
+class OpenAIImages:
+    """Task image."""
+
+    client: httpx.Client
+    base_url: str
+    api_key: Callable[[], str] = field(repr=False)
+    clock: Clock
+
+    def call(self, call: VendorCall) -> VendorAnswer:
+        """Return as many images as were asked for.
+
+        Raises:
+            VendorError: one of its subclasses.
+        """
+        reply = post(
+            self.client,
+            self.clock,
+            call,
+            f"{self.base_url}/images/generations",
+            headers={"authorization": f"Bearer {usable_key(self.api_key)}"},
+            body=_body(call),
+        )
+        items = reply.at("data")
+        if not isinstance(items, list) or len(items) != call.params.get("n", 1):
+            raise reply.failed("the vendor's answer has another number of images")
+        return VendorAnswer(
+            text=None,
+            images=tuple(_image(reply, item) for item in items),
+            finish="complete",
+            input_tokens=reply.count("usage", "input_tokens"),
+            output_tokens=reply.count("usage", "output_tokens"),
+            request_id=reply.request_id,
+            vendor_model=label(reply.at("model")),
+        )
+
+
+def _image(reply: Reply, item: Any) -> Image:
+    encoded, url = at(item, "b64_json"), at(item, "url")
+    try:
+        if isinstance(encoded, str):
+            return Image(*from_base64(encoded))
+        if isinstance(url, str) and url.startswith("data:"):
+            return Image(*from_data_url(url))
+    except NotAnImage as error:
+        raise reply.failed(f"the vendor's image {error}") from None
+    # The vendor's own URL is neither handed out nor fetched: it expires, and it leads anywhere.
+    raise reply.failed("the vendor's answer does not hold the image itself")
+
+
+def _body(call: VendorCall) -> dict[str, Any]:
+    words, avoid = call.input["prompt"], call.input.get("negative_prompt")
+    body: dict[str, Any] = {
+        "model": call.entry.vendor_model,
+        "prompt": f"{words}\n\nAvoid: {avoid}" if avoid else words,
+        "n": call.params.get("n", 1),
+    }
+    if "aspect_ratio" in call.params:
+        body["size"] = _SIZES[call.params["aspect_ratio"]]
+    if "quality" in call.params:
+        body["quality"] = call.params["quality"]
+    return body
