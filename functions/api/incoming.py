@@ -21,9 +21,8 @@ def partner(event: APIGatewayProxyEvent) -> str:
     Raises:
         Unauthenticated: the request came past the authorizer.
     """
-    found = (event.request_context.raw_event["requestContext"].get("authorizer") or {}).get(
-        "partner"
-    )
+    authorizer = event.raw_event["requestContext"].get("authorizer") or {}
+    found = authorizer.get("partner")
     if not isinstance(found, str) or not found:
         raise Unauthenticated("send Authorization: Bearer <partner key>")
     return found

@@ -72,7 +72,7 @@ def resolver(api: Api) -> APIGatewayRestResolver:
         if output is None:
             reason = job.error.message if job.error else job.status.value
             raise JobFailed(f"the job ended {job.status} and has no result: {reason}")
-        return _json(200, output, _cache_status(api, job))
+        return _json(200, output, _cache_status(job))
 
     @app.get("/v1/models")
     def models() -> Reply:
@@ -92,16 +92,17 @@ def _errors(app: APIGatewayRestResolver, api: Api) -> None:
     def unknown(_error: Exception) -> Reply:
         return problem.response(NotFound("there is nothing at this path"), _request_id(app))
 
-    @app.exception_handler([DoorError, ClientError, BotoCoreError])
     def passing(error: Exception) -> Reply:
         api.doors.telemetry.bind(error_class=type(error).__name__)
         api.doors.telemetry.warn("door_failed")
         return problem.response(problem.PASSING, _request_id(app))
 
-    @app.exception_handler(TidegateError)
     def refused(error: TidegateError) -> Reply:
         api.doors.telemetry.bind(error_class=error.code)
         return problem.response(error, _request_id(app))
+
+    app.exception_handler([DoorError, ClientError, BotoCoreError])(passing)
+    app.exception_handler(TidegateError)(refused)
 
 
 def _request_id(app: APIGatewayRestResolver) -> str:
@@ -134,7 +135,7 @@ def _job(api: Api, job: Job, status: int, headers: dict[str, str]) -> Reply:
     now = api.doors.clock.now()
     metadata = api.doors.jobs.metadata(job.id)
     body = represent.job(job, now, api.public_url, _output(api, job), metadata)
-    return _json(status, body, {**_cache_status(api, job), **_progress(job), **headers})
+    return _json(status, body, {**_cache_status(job), **_progress(job), **headers})
 
 
 def _json(status: int, body: dict[str, Any], headers: dict[str, str]) -> Reply:
@@ -166,9 +167,8 @@ def _preference(granted: int | None) -> dict[str, str]:
     return {} if granted is None else {"Preference-Applied": f"wait={granted}", "Vary": "Prefer"}
 
 
-def _cache_status(api: Api, job: Job) -> dict[str, str]:
+def _cache_status(job: Job) -> dict[str, str]:
     """Return `Cache-Status` (RFC 9211)."""
     if job.cache_status == "hit":
-        age = represent.age(job, api.doors.clock.now())
-        return {"Cache-Status": f"tidegate; hit; detail=age-{age}"}
+        return {"Cache-Status": "tidegate; hit"}
     return {"Cache-Status": "tidegate; fwd=miss" + ("; stored" if job.done else "")}

@@ -33,7 +33,13 @@ def _worker() -> tuple[Doors, catalogue.Entry]:
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Return the ids of the messages that are not done (SQS `ReportBatchItemFailures`)."""
-    doors, entry = _worker()
+    return handle(event, context, *_worker())
+
+
+def handle(
+    event: dict[str, Any], context: LambdaContext, doors: Doors, entry: catalogue.Entry
+) -> dict[str, Any]:
+    """Return the ids of the messages that are not done, after working on each."""
     failures = []
     for record in event["Records"]:
         message = Message(record["messageId"], record["receiptHandle"], record["body"])

@@ -22,7 +22,9 @@ FIELDS = (
     "error_class",
     "upstream_ms",
 )
-"""On every line; null where there is none."""
+"""On every line; `ABSENT` where there is none."""
+
+ABSENT = "-"
 
 
 class Telemetry:
@@ -30,21 +32,21 @@ class Telemetry:
 
     def __init__(self, service: str, environment: str) -> None:
         self._environment = environment
-        self._logger = Logger(service=service)
+        self._logger = Logger(service=service, location=None)
         self._counts: dict[tuple[tuple[str, str], ...], dict[str, list[float]]] = {}
         self._units: dict[str, MetricUnit] = {}
         self.fresh()
 
     def fresh(self) -> None:
         """Forget the fields of the request or job before."""
-        self._logger.append_keys(**dict.fromkeys(FIELDS))
+        self._logger.append_keys(**dict.fromkeys(FIELDS, ABSENT))
 
     def bind(self, **fields: Any) -> None:
         """Put fields on every line from here on; their names are those of `FIELDS`."""
         unknown = set(fields) - set(FIELDS)
         if unknown:
             raise ValueError(f"not a log field: {', '.join(sorted(unknown))}")
-        self._logger.append_keys(**fields)
+        self._logger.append_keys(**{n: ABSENT if v is None else v for n, v in fields.items()})
 
     def info(self, event: str, **details: str | float | bool | None) -> None:
         """Log what happened, by a fixed name, with plain details."""

@@ -1,0 +1,204 @@
+"""The shipped handlers over moto's DynamoDB, SQS and S3 and a real Redis, in one process."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import boto3
+from api.build import build as build_api
+from api.handler import handle as handle_api
+from api.routes import resolver
+from tests.fakes import FakeClock, FakeIds, LambdaContext, ScriptedVendor
+from tidegate.doors.valkey import Valkey
+from tidegate.rules.catalogue import Catalogue, load
+from tidegate.settings import ApiSettings, RedisSettings, WorkerSettings
+from worker.build import assemble
+from worker.handler import handle as handle_worker
+
+REGION = "us-east-1"
+ROOT = Path(__file__).parent.parent
+CATALOGUE_FOLDER = ROOT / "layers" / "tidegate" / "python" / "catalogue"
+PUBLIC_URL = "https://api.example.com/base"
+
+
+def catalogue() -> Catalogue:
+    return load(CATALOGUE_FOLDER, "local")
+
+
+def create_tables_and_queues(models: Catalogue) -> None:
+    """Make in moto what the CDK app makes in the cloud, as far as the handlers care."""
+    dynamodb = boto3.client("dynamodb", region_name=REGION)
+    for table in ("jobs", "partners"):
+        dynamodb.create_table(
+            TableName=table,
+            BillingMode="PAY_PER_REQUEST",
+            KeySchema=[
+                {"AttributeName": "pk", "KeyType": "HASH"},
+                {"AttributeName": "sk", "KeyType": "RANGE"},
+            ],
+            AttributeDefinitions=[
+                {"AttributeName": "pk", "AttributeType": "S"},
+                {"AttributeName": "sk", "AttributeType": "S"},
+            ],
+        )
+    boto3.client("s3", region_name=REGION).create_bucket(Bucket="assets")
+    sqs = boto3.client("sqs", region_name=REGION)
+    sqs.create_queue(QueueName="quarantine")
+    for model in models.models:
+        dlq = sqs.create_queue(QueueName=f"tg-{model}-dlq")["QueueUrl"]
+        arn = sqs.get_queue_attributes(QueueUrl=dlq, AttributeNames=["QueueArn"])
+        redrive = {"deadLetterTargetArn": arn["Attributes"]["QueueArn"], "maxReceiveCount": 10}
+        sqs.create_queue(
+            QueueName=f"tg-{model}",
+            Attributes={"RedrivePolicy": json.dumps(redrive), "VisibilityTimeout": "60"},
+        )
+
+
+@dataclass
+class Answer:
+    """An HTTP answer of the api function."""
+
+    status: int
+    headers: dict[str, str]
+    text: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.text)
+
+
+@dataclass
+class Pipeline:
+    """One deployment in a process."""
+
+    valkey: Valkey
+    clock: FakeClock = field(default_factory=FakeClock)
+    ids: FakeIds = field(default_factory=FakeIds)
+    vendor: ScriptedVendor = field(default_factory=ScriptedVendor)
+    models: Catalogue = field(default_factory=catalogue)
+
+    def __post_init__(self) -> None:
+        self.sqs = boto3.client("sqs", region_name=REGION)
+        self.dynamodb = boto3.client("dynamodb", region_name=REGION)
+        self.s3 = boto3.client("s3", region_name=REGION)
+        base = self.sqs.get_queue_url(QueueName="quarantine")["QueueUrl"]
+        self.prefix = base.removesuffix("quarantine") + "tg-"
+        self.quarantine_url = base
+        redis = RedisSettings(url="unused", iam_user=None, iam_cache=None, region=REGION)
+        self.redis_settings = redis
+        settings = ApiSettings("local", "jobs", "assets", self.prefix, PUBLIC_URL, redis)
+        self.api = build_api(settings, self.models, self.clock, self.ids, self.valkey)
+        self.app = resolver(self.api)
+
+    def queue_url(self, model: str) -> str:
+        return self.prefix + model
+
+    def dlq_url(self, model: str) -> str:
+        return f"{self.prefix}{model}-dlq"
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        *,
+        body: Any = None,
+        raw: str | None = None,
+        headers: dict[str, str | list[str]] | None = None,
+        partner: str | None = "acme",
+        base64: bool = False,
+    ) -> Answer:
+        """Return the api function's answer to one API Gateway event."""
+        multi = {
+            name: [value] if isinstance(value, str) else value
+            for name, value in (headers or {}).items()
+        }
+        event = {
+            "resource": "/v1/{proxy+}",
+            "path": path,
+            "httpMethod": method,
+            "headers": {name: values[-1] for name, values in multi.items()},
+            "multiValueHeaders": multi,
+            "queryStringParameters": None,
+            "multiValueQueryStringParameters": None,
+            "pathParameters": None,
+            "stageVariables": None,
+            "requestContext": {
+                "requestId": "req-test",
+                "authorizer": {"partner": partner} if partner else None,
+                "httpMethod": method,
+                "path": f"/local{path}",
+                "stage": "local",
+            },
+            "body": raw if raw is not None else (None if body is None else json.dumps(body)),
+            "isBase64Encoded": base64,
+        }
+        answer = handle_api(event, LambdaContext(), self.api, self.app)  # type: ignore[arg-type]
+        flat = {name: values[-1] for name, values in answer["multiValueHeaders"].items()}
+        return Answer(answer["statusCode"], flat, answer["body"])
+
+    def post(
+        self, body: Any, key: str = "key-1", partner: str = "acme", **headers: str
+    ) -> Answer:
+        """Return the answer to `POST /v1/jobs`."""
+        extra: dict[str, str | list[str]] = {k.replace("_", "-"): v for k, v in headers.items()}
+        return self.send(
+            "POST",
+            "/v1/jobs",
+            body=body,
+            partner=partner,
+            headers={"Content-Type": "application/json", "Idempotency-Key": key, **extra},
+        )
+
+    def get(self, path: str, partner: str = "acme", **headers: str) -> Answer:
+        """Return the answer to a GET."""
+        extra: dict[str, str | list[str]] = {k.replace("_", "-"): v for k, v in headers.items()}
+        return self.send("GET", path, partner=partner, headers=extra)
+
+    def deliver(self, model: str, remaining: float = 9.0) -> int:
+        """Do what Lambda's event source mapping does with the messages there are now."""
+        url = self.queue_url(model)
+        reply = self.sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10)
+        messages = reply.get("Messages", [])
+        entry = self.models.models[model]
+        for message in messages:
+            record = {
+                "messageId": message["MessageId"],
+                "receiptHandle": message["ReceiptHandle"],
+                "body": message["Body"],
+            }
+            context: Any = LambdaContext(remaining)
+            result = handle_worker({"Records": [record]}, context, self.worker(model), entry)
+            if not result["batchItemFailures"]:
+                self.sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
+        return len(messages)
+
+    def worker(self, model: str) -> Any:
+        """Return the doors of a model's worker."""
+        settings = WorkerSettings(
+            environment="local",
+            model=model,
+            jobs_table="jobs",
+            assets_bucket="assets",
+            queue_url=self.queue_url(model),
+            dlq_url=self.dlq_url(model),
+            quarantine_url=self.quarantine_url,
+            vendor_base_url="http://vendor.invalid",
+            vendor_secret="unused",
+            redis=self.redis_settings,
+        )
+        entry = self.models.models[model]
+        return assemble(settings, entry, self.clock, self.ids, self.valkey, self.vendor)
+
+    def bodies(self, url: str) -> list[Any]:
+        """Return the bodies of the messages in a queue, and leave them there."""
+        reply = self.sqs.receive_message(
+            QueueUrl=url, MaxNumberOfMessages=10, VisibilityTimeout=0
+        )
+        return [message["Body"] for message in reply.get("Messages", [])]
+
+    def items(self) -> list[dict[str, Any]]:
+        """Return everything in the jobs table."""
+        return self.dynamodb.scan(TableName="jobs")["Items"]
