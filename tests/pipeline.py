@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import boto3
+
 from api.build import build as build_api
 from api.handler import handle as handle_api
-from api.routes import resolver
+from api.routes import Api, resolver
 from tests.fakes import FakeClock, FakeIds, LambdaContext, ScriptedVendor
 from tidegate.doors.valkey import Valkey
 from tidegate.rules.catalogue import Catalogue, load
@@ -89,9 +91,21 @@ class Pipeline:
         self.quarantine_url = base
         redis = RedisSettings(url="unused", iam_user=None, iam_cache=None, region=REGION)
         self.redis_settings = redis
-        settings = ApiSettings("local", "jobs", "assets", self.prefix, PUBLIC_URL, redis)
-        self.api = build_api(settings, self.models, self.clock, self.ids, self.valkey)
-        self.app = resolver(self.api)
+        self._lock = threading.Lock()
+        self._thread = threading.local()
+
+    @property
+    def api(self) -> Api:
+        """Return the api function of this thread: Lambda gives each its own process too."""
+        if not hasattr(self._thread, "api"):
+            settings = ApiSettings(
+                "local", "jobs", "assets", self.prefix, PUBLIC_URL, self.redis_settings
+            )
+            with self._lock:  # boto3's default session makes one client at a time
+                api = build_api(settings, self.models, self.clock, self.ids, self.valkey)
+            self._thread.api, self._thread.app = api, resolver(api)
+        built: Api = self._thread.api
+        return built
 
     def queue_url(self, model: str) -> str:
         return self.prefix + model
@@ -135,13 +149,11 @@ class Pipeline:
             "body": raw if raw is not None else (None if body is None else json.dumps(body)),
             "isBase64Encoded": base64,
         }
-        answer = handle_api(event, LambdaContext(), self.api, self.app)  # type: ignore[arg-type]
+        answer = handle_api(event, LambdaContext(), self.api, self._thread.app)  # type: ignore[arg-type]
         flat = {name: values[-1] for name, values in answer["multiValueHeaders"].items()}
         return Answer(answer["statusCode"], flat, answer["body"])
 
-    def post(
-        self, body: Any, key: str = "key-1", partner: str = "acme", **headers: str
-    ) -> Answer:
+    def post(self, body: Any, key: str = "key-1", partner: str = "acme", **headers: str) -> Answer:
         """Return the answer to `POST /v1/jobs`."""
         extra: dict[str, str | list[str]] = {k.replace("_", "-"): v for k, v in headers.items()}
         return self.send(
@@ -194,9 +206,7 @@ class Pipeline:
 
     def bodies(self, url: str) -> list[Any]:
         """Return the bodies of the messages in a queue, and leave them there."""
-        reply = self.sqs.receive_message(
-            QueueUrl=url, MaxNumberOfMessages=10, VisibilityTimeout=0
-        )
+        reply = self.sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10, VisibilityTimeout=0)
         return [message["Body"] for message in reply.get("Messages", [])]
 
     def items(self) -> list[dict[str, Any]]:

@@ -23,7 +23,12 @@ class Assets:
         """Store an image and return its key; named by content, so storing twice is once."""
         key = f"assets/{job_id}/{sha256(content).hexdigest()[:32]}"
         self._client.put_object(
-            Bucket=self._bucket, Key=key, Body=content, ContentType=content_type
+            Bucket=self._bucket,
+            Key=key,
+            Body=content,
+            ContentType=content_type,
+            # An SVG may carry script: a browser saves it instead of running it.
+            ContentDisposition="attachment" if "svg" in content_type else "inline",
         )
         return key
 

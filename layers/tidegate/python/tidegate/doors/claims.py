@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from tidegate.doors.dynamo import Action, ConditionFailed, Item, Table, put
@@ -92,14 +93,25 @@ class Claims:
         return None
 
     def join(
-        self, job: Job, claim: str, fingerprint: str, *, now: float, replacing: str | None = None
+        self,
+        job: Job,
+        claim: str,
+        fingerprint: str,
+        token: str,
+        *,
+        now: float,
+        replacing: str | None = None,
     ) -> Claim | None:
-        """Point a claim at a job that is running; None if done, else the claim in its place."""
+        """Point a claim at a job that is running; None if done, else the claim in its place.
+
+        `token` names this request, so that it knows its own write from an earlier request's.
+        """
+        joined = {"fingerprint": fingerprint, "token": token}
         try:
-            self._table.write([_claim(job, claim, now, replacing, fingerprint)])
+            self._table.write([_claim(job, claim, now, replacing, joined)])
         except ConditionFailed as failed:
             found = failed.found[0] or {}
-            if found.get("job_id") == job.id and found.get("fingerprint") == fingerprint:
+            if found.get("token") == token:
                 return None
             return Claim(found["job_id"], found["fingerprint"])
         return None
@@ -123,7 +135,11 @@ def _taken(found: Sequence[Item | None]) -> Taken | None:
 
 
 def _claim(
-    job: Job, claim: str, now: float, replacing: str | None, fingerprint: str | None = None
+    job: Job,
+    claim: str,
+    now: float,
+    replacing: str | None,
+    joined: Mapping[str, str] = MappingProxyType({}),
 ) -> Action:
     # TTL deletion is lazy (DynamoDB: within days), so life is checked in the condition.
     until = job.deadline_at + CLAIM_LIFE
@@ -136,8 +152,9 @@ def _claim(
         "pk": claim_pk(claim),
         "sk": "claim",
         "job_id": job.id,
-        "fingerprint": fingerprint or job.fingerprint,
+        "fingerprint": job.fingerprint,
         "until": millis(until),
         "expires_at": int(until),
+        **joined,
     }
     return put(item, condition, values)

@@ -53,6 +53,8 @@ class Asked:
     claim: str
     job_key: str
     fingerprint: str
+    token: str
+    """Of this request alone, to know its own write by."""
     correlation_id: str
 
 
@@ -89,14 +91,17 @@ def accept(
         claim=claim,
         job_key=keys.job_key(request, entry, partner=partner, claim=claim),
         fingerprint=keys.fingerprint(request),
+        token=doors.ids.token(),
         correlation_id=correlation_id,
     )
+    doors.telemetry.bind(model=request.model, idempotency_key_hash=claim[:16])
     replacing: str | None = None
     for _ in range(TURNS):
         outcome = _decide(asked, doors, replacing)
         if isinstance(outcome, Claim):
             replacing, outcome = _replay(asked, doors, outcome)
         if outcome is not None:
+            doors.telemetry.bind(job_id=outcome.job.id, attempt=outcome.job.attempt)
             doors.telemetry.count("Accepted", model=request.model, how=outcome.how)
             return outcome
     raise Unavailable("too many requests for the same work at this moment; send it again")
@@ -167,7 +172,9 @@ def _answer(
 def _join(
     asked: Asked, doors: Doors, job: Job, replacing: str | None, now: float
 ) -> Accepted | Claim:
-    found = doors.claims.join(job, asked.claim, asked.fingerprint, now=now, replacing=replacing)
+    found = doors.claims.join(
+        job, asked.claim, asked.fingerprint, asked.token, now=now, replacing=replacing
+    )
     return Accepted(job, "joined") if found is None else found
 
 

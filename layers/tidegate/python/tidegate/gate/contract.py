@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from tidegate.vendors.closed_schema import closed
+from tidegate.rules.closed_schema import closed
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator, ValidationError

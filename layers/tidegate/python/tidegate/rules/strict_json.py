@@ -17,7 +17,9 @@ MAX_DEPTH = 64
 MAX_INTEGER = 2**53 - 1
 """RFC 8785 (canonical JSON) and RFC 7493 (I-JSON): larger integers do not survive a double."""
 
-_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+# A string, or the rest of the text where one is not closed: without that end the search for one
+# would start anew at every quote, in quadratic time.
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)', re.DOTALL)
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 

@@ -9,9 +9,9 @@ from typing import Any, Literal
 import httpx
 
 from tidegate.clock import Clock
+from tidegate.rules.closed_schema import closed
 from tidegate.vendors import prompt
 from tidegate.vendors.base import VendorAnswer, VendorCall, post, usable_key
-from tidegate.vendors.closed_schema import closed
 from tidegate.vendors.envelope import label
 
 _PARAMETERS = ("temperature", "top_p", "max_tokens", "seed")

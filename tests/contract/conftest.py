@@ -1,0 +1,52 @@
+"""Real doors: DynamoDB, SQS and S3 on moto, a real Redis in both of its modes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from moto import mock_aws
+
+from tests.pipeline import Pipeline, catalogue, create_tables_and_queues
+from tidegate.doors.valkey import Valkey
+from tidegate.settings import RedisSettings
+
+
+@pytest.fixture
+def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name, value in {
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_REGION": "us-east-1",
+    }.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
+    with mock_aws():
+        create_tables_and_queues(catalogue())
+        yield
+
+
+@pytest.fixture
+def valkey(redis_url: str) -> Iterator[Valkey]:
+    door = Valkey(RedisSettings(redis_url, None, None, "us-east-1"), None)
+    yield door
+    door.close()
+
+
+@pytest.fixture
+def no_valkey() -> Iterator[Valkey]:
+    """A Redis that is not there."""
+    door = Valkey(RedisSettings("redis://127.0.0.1:1/0", None, None, "us-east-1"), None)
+    yield door
+    door.close()
+
+
+@pytest.fixture
+def pipeline(aws: None, valkey: Valkey) -> Pipeline:
+    return Pipeline(valkey)
+
+
+@pytest.fixture
+def without_redis(aws: None, no_valkey: Valkey) -> Pipeline:
+    return Pipeline(no_valkey)

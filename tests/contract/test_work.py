@@ -1,0 +1,350 @@
+"""Working over real doors: each end of a job, each fault between."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.contract.test_accept import BODY, finished
+from tests.fakes import answer
+from tests.pipeline import Pipeline
+from tidegate.doors.cache import Cached, Staged
+from tidegate.errors import (
+    LostFence,
+    VendorAccount,
+    VendorFailed,
+    VendorRefused,
+    VendorThrottled,
+    VendorTimeout,
+)
+from tidegate.rules.job import Job, Status
+from tidegate.vendors.base import Image
+
+REPORT = {
+    "account_id": 7,
+    "confidence_score": 0.5,
+    "anomaly_detected": False,
+    "risk_level": "LOW",
+}
+EXTRACT: dict[str, Any] = {"model": "risk-report", "input": {"text": "Account 7 paid twice."}}
+
+
+def loaded(pipeline: Pipeline, job_id: str) -> Job:
+    job = pipeline.api.doors.jobs.load(job_id)
+    assert job is not None
+    return job
+
+
+def drain(pipeline: Pipeline, model: str) -> None:
+    for _ in range(30):
+        if not pipeline.deliver(model):
+            return
+
+
+def test_a_completed_job_tells_what_became_of_it(pipeline: Pipeline) -> None:
+    job = pipeline.get(f"/v1/jobs/{finished(pipeline)}").json
+
+    assert (job["status"], job["done"], job["source"]) == ("completed", True, "vendor")
+    assert (job["attempts"], job["usage"]) == (1, {"input_tokens": 3, "output_tokens": 5})
+    assert job["error"] is None
+    assert pipeline.get(f"/v1/jobs/{job['id']}/result").json == {"text": "42"}
+
+
+def test_the_vendor_is_called_with_the_resolved_request_and_a_key_of_ours(
+    pipeline: Pipeline,
+) -> None:
+    job_id = finished(pipeline, {**BODY, "params": {"seed": 3}})
+    (call,) = pipeline.vendor.calls
+    assert call.params == {"temperature": 0.0, "max_tokens": 1024, "seed": 3}
+    assert call.idempotency_key == f"{job_id}.0"
+
+
+def test_a_retryable_error_is_tried_again_and_then_completes(pipeline: Pipeline) -> None:
+    pipeline.vendor.script = [VendorFailed("500", vendor_status=500), VendorTimeout("late")]
+    job_id = pipeline.post(BODY).json["id"]
+
+    pipeline.deliver("chat-mini")
+    retrying = pipeline.get(f"/v1/jobs/{job_id}").json
+    assert (retrying["status"], retrying["done"]) == ("retrying", False)
+    assert retrying["error"]["code"] == "vendor_failed"
+    drain(pipeline, "chat-mini")
+
+    job = pipeline.get(f"/v1/jobs/{job_id}").json
+    assert (job["status"], job["attempts"], job["error"]) == ("completed", 3, None)
+    keys = [call.idempotency_key for call in pipeline.vendor.calls]
+    assert keys == [f"{job_id}.0", f"{job_id}.1", f"{job_id}.2"]
+
+
+def test_a_retry_waits_at_least_what_the_vendor_asked(pipeline: Pipeline) -> None:
+    pipeline.vendor.script = [VendorThrottled("429", vendor_status=429, retry_after=7.2)]
+    pipeline.post(BODY)
+    pipeline.deliver("chat-mini")
+    assert pipeline.deliver("chat-mini") == 0  # not visible yet
+    assert len(pipeline.vendor.calls) == 1
+
+
+def test_attempts_used_up_dead_letter_the_job_and_its_message_reaches_the_dlq(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.vendor.script = [VendorFailed("500", vendor_status=500)] * 20
+    job_id = pipeline.post(BODY).json["id"]
+    drain(pipeline, "chat-mini")
+
+    job = pipeline.get(f"/v1/jobs/{job_id}").json
+    assert (job["status"], job["error"]["code"]) == ("dead_lettered", "vendor_failed")
+    assert (job["error"]["vendor_status"], job["error"]["retryable"]) == (500, True)
+    assert len(pipeline.vendor.calls) == pipeline.models.models["chat-mini"].retry.attempts
+    assert pipeline.bodies(pipeline.queue_url("chat-mini")) == []
+    (body,) = pipeline.bodies(pipeline.dlq_url("chat-mini"))
+    assert json.loads(body)["job_id"] == job_id
+    again = pipeline.post(BODY)  # its end may be cured by trying again
+    assert (again.status, again.json["status"]) == (202, "queued")
+
+
+def test_a_permanent_error_fails_the_job_at_once_with_a_copy_in_the_dlq(
+    pipeline: Pipeline,
+) -> None:
+    pipeline.vendor.script = [VendorRefused("400", vendor_status=400)]
+    job_id = pipeline.post(BODY).json["id"]
+    drain(pipeline, "chat-mini")
+
+    replay = pipeline.post(BODY)
+    assert (replay.status, replay.json["status"], replay.json["id"]) == (200, "failed", job_id)
+    assert replay.headers["Idempotent-Replayed"] == "true"
+    assert len(pipeline.vendor.calls) == 1
+    (body,) = pipeline.bodies(pipeline.dlq_url("chat-mini"))
+    assert json.loads(body) == {"v": 1, "job_id": job_id, "reason": "vendor_refused"}
+    result = pipeline.get(f"/v1/jobs/{job_id}/result")
+    assert (result.status, result.json["code"]) == (409, "job_failed")
+
+
+def test_account_trouble_burns_no_attempt(pipeline: Pipeline) -> None:
+    pipeline.vendor.script = [VendorAccount("401", vendor_status=401)]
+    job_id = pipeline.post(BODY).json["id"]
+    pipeline.deliver("chat-mini")
+    job = loaded(pipeline, job_id)
+    assert (job.status, job.starts, job.bad_answers) == (Status.RETRYING, 0, 0)
+
+
+def test_poison_reaches_the_dlq_and_disturbs_nothing(pipeline: Pipeline) -> None:
+    url = pipeline.queue_url("chat-mini")
+    poison = ["not json", "[" * 100_000, '{"v": 9}', '{"v": 1, "job_id": 5}', "null"]
+    for body in poison:
+        pipeline.sqs.send_message(QueueUrl=url, MessageBody=body)
+    job_id = pipeline.post(BODY).json["id"]
+    drain(pipeline, "chat-mini")
+
+    assert pipeline.get(f"/v1/jobs/{job_id}").json["status"] == "completed"
+    assert sorted(pipeline.bodies(pipeline.dlq_url("chat-mini"))) == sorted(poison)
+
+
+def test_a_message_of_an_absent_or_finished_job_is_acknowledged(pipeline: Pipeline) -> None:
+    job_id = finished(pipeline)
+    queue = pipeline.api.doors.queue
+    for other in (job_id, "job_unknown"):
+        queue.send(pipeline.queue_url("chat-mini"), other, "acme")
+    drain(pipeline, "chat-mini")
+    assert len(pipeline.vendor.calls) == 1
+    assert pipeline.bodies(pipeline.dlq_url("chat-mini")) == []
+
+
+def test_a_staged_answer_is_not_paid_for_again(pipeline: Pipeline) -> None:
+    job_id = pipeline.post(BODY).json["id"]
+    job = loaded(pipeline, job_id)
+    staged = Staged(job_id, "staged", [], False, 1, 2, 30, "req_0", pipeline.clock.now())
+    pipeline.worker("chat-mini").cache.stage(job.job_key, staged, 60)
+
+    pipeline.deliver("chat-mini")
+    assert pipeline.get(f"/v1/jobs/{job_id}/result").json == {"text": "staged"}
+    assert pipeline.vendor.calls == []
+
+
+def test_a_lease_held_by_another_defers_without_burning_a_receive(pipeline: Pipeline) -> None:
+    job_id = pipeline.post(BODY).json["id"]
+    job_key = loaded(pipeline, job_id).job_key
+    lease = pipeline.worker("chat-mini").lease
+    assert lease.take(job_key, "somebody", 0.5) == 0
+
+    pipeline.deliver("chat-mini")
+    assert pipeline.vendor.calls == []
+    attributes = pipeline.sqs.get_queue_attributes(
+        QueueUrl=pipeline.queue_url("chat-mini"), AttributeNames=["All"]
+    )["Attributes"]
+    assert attributes["ApproximateNumberOfMessagesDelayed"] == "1"
+    assert attributes["ApproximateNumberOfMessagesNotVisible"] == "0"
+
+
+def test_without_redis_nobody_calls_the_vendor_and_nothing_is_lost(
+    without_redis: Pipeline,
+) -> None:
+    job_id = without_redis.post(BODY).json["id"]
+    without_redis.deliver("chat-mini")
+    assert without_redis.vendor.calls == []
+    assert loaded(without_redis, job_id).status is Status.QUEUED
+    attributes = without_redis.sqs.get_queue_attributes(
+        QueueUrl=without_redis.queue_url("chat-mini"), AttributeNames=["All"]
+    )["Attributes"]
+    assert attributes["ApproximateNumberOfMessagesDelayed"] == "1"
+
+
+def test_a_full_pace_defers(pipeline: Pipeline) -> None:
+    pace = pipeline.worker("chat-mini").pace
+    for n in range(pipeline.models.models["chat-mini"].in_flight):
+        assert pace.take(f"other-{n}", 60) == 0
+    pipeline.post(BODY)
+    pipeline.deliver("chat-mini")
+    assert pipeline.vendor.calls == []
+
+
+def test_places_come_back_after_the_call_whatever_became_of_it(pipeline: Pipeline) -> None:
+    pipeline.vendor.script = [VendorFailed("500")]
+    finished(pipeline)
+    drain(pipeline, "chat-mini")
+    pace = pipeline.worker("chat-mini").pace
+    for n in range(pipeline.models.models["chat-mini"].in_flight):
+        assert pace.take(f"other-{n}", 60) == 0
+
+
+def test_a_slow_worker_whose_job_was_taken_over_changes_nothing(pipeline: Pipeline) -> None:
+    job_id = pipeline.post(BODY).json["id"]
+    doors = pipeline.worker("chat-mini")
+    now = pipeline.clock.now()
+    slow = doors.attempts.claim(
+        loaded(pipeline, job_id), "slow", now=now, until=now + 5, start=True
+    )
+    pipeline.clock.time += 6
+    pipeline.deliver("chat-mini")  # its successor completes the job
+    before = pipeline.items()
+
+    staged = Staged(job_id, "too late", [], False, 1, 2, 30, None, pipeline.clock.now())
+    with pytest.raises(LostFence):
+        doors.finish.judged(slow, staged, pipeline.models.models["chat-mini"])
+    assert pipeline.items() == before
+    assert pipeline.post(BODY, "another").json["output"] == {"text": "42"}
+
+
+def test_two_workers_cannot_claim_one_job(pipeline: Pipeline) -> None:
+    job = loaded(pipeline, pipeline.post(BODY).json["id"])
+    attempts = pipeline.worker("chat-mini").attempts
+    now = pipeline.clock.now()
+    first = attempts.claim(job, "first", now=now, until=now + 5, start=True)
+    assert (first.attempt, first.starts) == (1, 1)
+    with pytest.raises(LostFence):
+        attempts.claim(job, "second", now=now, until=now + 5, start=True)
+    assert attempts.claim(job, "first", now=now, until=now + 5, start=True) == first  # its own
+
+
+def test_a_job_whose_workers_die_every_time_ends_when_its_starts_are_spent(
+    pipeline: Pipeline,
+) -> None:
+    job_id = pipeline.post(BODY).json["id"]
+    attempts = pipeline.worker("chat-mini").attempts
+    for n in range(pipeline.models.models["chat-mini"].retry.starts):
+        now = pipeline.clock.now()
+        attempts.claim(loaded(pipeline, job_id), f"dies-{n}", now=now, until=now + 5, start=True)
+        pipeline.clock.time += 6
+    drain(pipeline, "chat-mini")
+    assert loaded(pipeline, job_id).status is Status.DEAD_LETTERED
+    assert pipeline.vendor.calls == []
+
+
+def test_an_answer_made_meanwhile_is_used_instead_of_a_call(pipeline: Pipeline) -> None:
+    other = finished(pipeline, {**BODY, "params": {"seed": 9}}, "other")
+    job_id = pipeline.post(BODY).json["id"]
+    now = pipeline.clock.now()
+    cached = Cached(other, {"text": "42"}, now, now + 60)
+    pipeline.worker("chat-mini").cache.promote(loaded(pipeline, job_id).job_key, cached, now)
+    pipeline.vendor.calls.clear()
+
+    pipeline.deliver("chat-mini")
+    done = pipeline.get(f"/v1/jobs/{job_id}").json
+    assert (done["status"], done["source"], done["output"]) == ("completed", "cache", cached.output)
+    assert pipeline.vendor.calls == []
+
+
+def test_a_report_is_checked_and_served_as_data(pipeline: Pipeline) -> None:
+    pipeline.vendor.script = [answer(json.dumps(REPORT))]
+    job_id = finished(pipeline, EXTRACT)
+    assert pipeline.get(f"/v1/jobs/{job_id}/result").json == {"data": REPORT}
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        (json.dumps({**REPORT, "risk_level": "SEVERE"}), "schema"),
+        (json.dumps({**REPORT, "confidence_score": 1.5}), "schema"),
+        (json.dumps({**REPORT, "extra": 1}), "schema"),
+        (json.dumps({**REPORT, "account_id": True}), "schema"),
+        (json.dumps(REPORT) + " Thank you!", "invalid_json"),
+        ('{"account_id": 1, "account_id": 2}', "invalid_json"),
+    ],
+)
+def test_an_answer_that_breaks_the_contract_is_quarantined_and_never_seen(
+    pipeline: Pipeline, text: str, code: str
+) -> None:
+    pipeline.vendor.script = [answer(text)]
+    job_id = finished(pipeline, EXTRACT)
+
+    job = pipeline.get(f"/v1/jobs/{job_id}").json
+    assert (job["status"], job["error"]["code"], job["output"]) == ("quarantined", code, None)
+    assert len(pipeline.vendor.calls) == 1
+    (body,) = pipeline.bodies(pipeline.quarantine_url)
+    assert json.loads(body) == {"v": 1, "job_id": job_id, "reason": code}
+    kept = [i for i in pipeline.items() if i["sk"]["S"] == "quarantine"]
+    assert json.loads(kept[0]["body"]["S"])["text"] == text
+    assert pipeline.post(EXTRACT, "another").status == 202  # no cache entry came of it
+
+
+def test_a_truncated_answer_is_quarantined(pipeline: Pipeline) -> None:
+    pipeline.vendor.script = [answer("half an ans", finish="truncated")]
+    job_id = finished(pipeline)
+    assert pipeline.get(f"/v1/jobs/{job_id}").json["error"]["code"] == "truncated"
+
+
+def test_images_are_kept_in_our_bucket_and_handed_out_signed(pipeline: Pipeline) -> None:
+    image = Image(b"\x89PNG\r\n\x1a\n...", "image/png")
+    pipeline.vendor.script = [answer(None, images=(image,))]
+    body = {"model": "image-studio", "input": {"prompt": "a cat"}, "params": {"seed": 1}}
+    job_id = finished(pipeline, body)
+
+    (shown,) = pipeline.get(f"/v1/jobs/{job_id}/result").json["images"]
+    assert shown["content_type"] == "image/png"
+    assert "X-Amz-Signature" in shown["url"]
+    (stored,) = pipeline.s3.list_objects_v2(Bucket="assets")["Contents"]
+    assert stored["Key"].startswith(f"assets/{job_id}/")
+    assert stored["Key"] in shown["url"]
+    reply = pipeline.s3.get_object(Bucket="assets", Key=stored["Key"])
+    assert reply["Body"].read() == image.content
+
+
+def test_a_large_output_goes_to_s3(pipeline: Pipeline) -> None:
+    text = "word " * 80_000
+    pipeline.vendor.script = [answer(text)]
+    job_id = finished(pipeline)
+    assert pipeline.get(f"/v1/jobs/{job_id}/result").json == {"text": text}
+
+
+def test_a_deadline_that_passes_before_the_start_expires_the_job(pipeline: Pipeline) -> None:
+    job_id = pipeline.post({**BODY, "deadline_seconds": 10}).json["id"]
+    pipeline.clock.time += 10
+    pipeline.deliver("chat-mini")
+    job = pipeline.get(f"/v1/jobs/{job_id}").json
+    assert (job["status"], job["error"]["code"]) == ("expired", "deadline_exceeded")
+    assert pipeline.vendor.calls == []
+
+
+def test_a_wait_beyond_the_deadline_fails_the_job_at_once(pipeline: Pipeline) -> None:
+    pipeline.vendor.script = [VendorThrottled("429", vendor_status=429, retry_after=21_600)]
+    job_id = pipeline.post(BODY).json["id"]
+    pipeline.deliver("chat-mini")
+    job = pipeline.get(f"/v1/jobs/{job_id}").json
+    assert (job["status"], job["error"]["class"]) == ("failed", "deadline")
+
+
+def test_a_worker_with_too_little_time_left_does_not_call(pipeline: Pipeline) -> None:
+    pipeline.post(BODY)
+    pipeline.deliver("chat-mini", remaining=4.0)
+    assert pipeline.vendor.calls == []
+    assert len(pipeline.bodies(pipeline.queue_url("chat-mini"))) == 1

@@ -1,0 +1,189 @@
+"""Least privilege, and encryption at rest and in flight."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from synthesis import Synthesis
+
+JOBS_ACTIONS = {
+    f"dynamodb:{action}"
+    for action in (
+        "GetItem",
+        "BatchGetItem",
+        "Query",
+        "PutItem",
+        "UpdateItem",
+        "DeleteItem",
+        "ConditionCheckItem",
+    )
+}
+LOG_ACTIONS = {"logs:CreateLogStream", "logs:PutLogEvents"}
+INTERFACE_ACTIONS = {
+    "ec2:CreateNetworkInterface",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeSubnets",
+    "ec2:DeleteNetworkInterface",
+    "ec2:AssignPrivateIpAddresses",
+    "ec2:UnassignPrivateIpAddresses",
+}
+CONSUME_ACTIONS = {
+    "sqs:ReceiveMessage",
+    "sqs:ChangeMessageVisibility",
+    "sqs:DeleteMessage",
+    "sqs:GetQueueAttributes",
+    "sqs:GetQueueUrl",
+}
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _statements(every: Synthesis, function: str) -> list[dict[str, Any]]:
+    """Return what a function's role allows."""
+    physical = every.config.named(function)
+    role = every.one_of("AWS::Lambda::Function", FunctionName=physical)["Role"]["Fn::GetAtt"][0]
+    return [
+        statement
+        for policy in every.all_of("AWS::IAM::Policy").values()
+        if {"Ref": role} in policy["Properties"]["Roles"]
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+    ]
+
+
+def _actions(every: Synthesis, function: str) -> set[str]:
+    return {a for s in _statements(every, function) for a in _listed(s["Action"])}
+
+
+def _in_vpc(every: Synthesis) -> set[str]:
+    return set() if every.config.is_local else INTERFACE_ACTIONS | {"elasticache:Connect"}
+
+
+def test_the_api_reads_and_writes_jobs_and_sends(every: Synthesis) -> None:
+    sends = {"s3:GetObject", "sqs:SendMessage"}
+    assert _actions(every, "api") == JOBS_ACTIONS | LOG_ACTIONS | sends | _in_vpc(every)
+
+
+def test_the_authorizer_reads_one_partner_and_nothing_else(every: Synthesis) -> None:
+    assert _actions(every, "authorizer") == {"dynamodb:GetItem"} | LOG_ACTIONS
+
+
+def test_a_worker_reads_its_own_queue_and_its_own_vendors_secret(every: Synthesis) -> None:
+    for name, entry in every.catalogue.models.items():
+        function = f"worker-{name}"
+        assert _actions(every, function) == (
+            JOBS_ACTIONS
+            | LOG_ACTIONS
+            | CONSUME_ACTIONS
+            | {"sqs:SendMessage", "s3:GetObject", "s3:PutObject"}
+            | {"secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"}
+            | _in_vpc(every)
+        )
+        text = json.dumps(_statements(every, function))
+        for vendor in every.config.vendors:
+            assert (f"Secret{vendor}" in text) == (vendor == entry.vendor)
+        mine = json.dumps(every.templates["service"]["Resources"])
+        others = [other for other in every.catalogue.models if other != name]
+        queues = every.all_of("AWS::SQS::Queue", "service")
+        for logical, queue in queues.items():
+            assert logical in mine
+            model = queue["Properties"]["QueueName"].removeprefix(every.config.named(""))
+            if model.removesuffix("-dlq") in others:
+                assert logical not in text
+
+
+def test_no_role_of_ours_may_do_everything_or_reach_everything(every: Synthesis) -> None:
+    for policy in every.all_of("AWS::IAM::Policy").values():
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]:
+            actions = set(_listed(statement["Action"]))
+            assert not [action for action in actions if "*" in action]
+            if "*" in _listed(statement["Resource"]):
+                assert actions == INTERFACE_ACTIONS
+    managed = [
+        r["Properties"].get("ManagedPolicyArns") for r in every.all_of("AWS::IAM::Role").values()
+    ]
+    attached = [arn for arns in managed if arns for arn in arns]
+    assert len(attached) == (0 if every.config.is_local else 1), "API Gateway's log role alone"
+
+
+def _refuses_plain_http(policies: dict[str, Any], key: str) -> set[str]:
+    return {
+        policy["Properties"][key][0]["Ref"]
+        if isinstance(policy["Properties"][key], list)
+        else policy["Properties"][key]["Ref"]
+        for policy in policies.values()
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        if statement["Effect"] == "Deny"
+        and statement["Condition"] == {"Bool": {"aws:SecureTransport": "false"}}
+    }
+
+
+def test_queues_and_buckets_refuse_plain_http(every: Synthesis) -> None:
+    queues = _refuses_plain_http(every.all_of("AWS::SQS::QueuePolicy"), "Queues")
+    assert queues == set(every.all_of("AWS::SQS::Queue"))
+    buckets = _refuses_plain_http(every.all_of("AWS::S3::BucketPolicy"), "Bucket")
+    assert buckets == set(every.all_of("AWS::S3::Bucket"))
+
+
+def test_everything_at_rest_is_encrypted(every: Synthesis) -> None:
+    for queue in every.all_of("AWS::SQS::Queue").values():
+        assert queue["Properties"]["SqsManagedSseEnabled"] is True
+    for table in every.all_of("AWS::DynamoDB::Table").values():
+        assert table["Properties"]["SSESpecification"] == {"SSEEnabled": True}
+    for bucket in every.all_of("AWS::S3::Bucket").values():
+        assert bucket["Properties"]["BucketEncryption"]
+    for topic in every.all_of("AWS::SNS::Topic").values():
+        assert topic["Properties"]["KmsMasterKeyId"]
+
+
+def test_no_bucket_can_become_public(every: Synthesis) -> None:
+    for bucket in every.all_of("AWS::S3::Bucket").values():
+        assert set(bucket["Properties"]["PublicAccessBlockConfiguration"].values()) == {True}
+        ownership = bucket["Properties"]["OwnershipControls"]["Rules"]
+        assert ownership == [{"ObjectOwnership": "BucketOwnerEnforced"}]
+
+
+def test_the_cache_is_reached_by_functions_alone_over_tls_with_iam(cloud: Synthesis) -> None:
+    cache = cloud.one_of("AWS::ElastiCache::ServerlessCache", Engine="valkey")
+    assert cache["MajorEngineVersion"] == "8"
+    assert cache["CacheUsageLimits"]["DataStorage"]["Maximum"] >= 1
+    assert cache["CacheUsageLimits"]["ECPUPerSecond"]["Maximum"] >= 1000
+    user = cloud.one_of("AWS::ElastiCache::User", UserName=cloud.config.named("functions"))
+    assert user["UserId"] == user["UserName"]
+    assert user["AuthenticationMode"] == {"Type": "iam"}
+    assert "-@dangerous" in user["AccessString"]
+    default = cloud.one_of("AWS::ElastiCache::User", UserName="default")
+    assert default["AccessString"] == "off -@all"
+    (ingress,) = cloud.all_of("AWS::EC2::SecurityGroupIngress").values()
+    assert ingress["Properties"]["SourceSecurityGroupId"]["Fn::GetAtt"][0].startswith("Network")
+    for function in cloud.all_of("AWS::Lambda::Function").values():
+        told = function["Properties"]["Environment"]["Variables"]
+        if "REDIS_URL" in told:
+            assert "rediss+cluster://" in json.dumps(told["REDIS_URL"])
+            assert told["REDIS_IAM_USER"] == user["UserId"]
+            assert told["REDIS_IAM_CACHE"] == cache["ServerlessCacheName"]
+            assert function["Properties"]["VpcConfig"]
+
+
+def test_the_authorizer_stays_outside_the_network(cloud: Synthesis) -> None:
+    name = cloud.config.named("authorizer")
+    assert "VpcConfig" not in cloud.one_of("AWS::Lambda::Function", FunctionName=name)
+
+
+def test_no_account_and_no_key_is_written_down(every: Synthesis) -> None:
+    for part, template in every.templates.items():
+        text = json.dumps({"r": template["Resources"], "o": template.get("Outputs")})
+        assert not re.search(r"(?<![0-9a-f])\d{12}(?![0-9a-f])", text), part
+        assert not re.search(r"AKIA[0-9A-Z]{16}|sk-[A-Za-z0-9]{16}", text), part
+
+
+def test_bodies_and_headers_are_never_logged(every: Synthesis) -> None:
+    stage = every.one_of("AWS::ApiGateway::Stage", StageName=every.config.name)
+    assert {setting["DataTraceEnabled"] for setting in stage["MethodSettings"]} == {False}
+    logged = stage["AccessLogSetting"]["Format"]
+    assert json.loads(logged)["partner"] == "$context.authorizer.partner"
+    assert "header" not in logged
+    assert "body" not in logged
