@@ -209,6 +209,13 @@ class Pipeline:
         reply = self.sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10, VisibilityTimeout=0)
         return [message["Body"] for message in reply.get("Messages", [])]
 
+    def hook_dynamodb(self, hook: Any) -> None:
+        """Let `hook` see every DynamoDB request of clients made from here on, before moto does."""
+        session = boto3.DEFAULT_SESSION
+        assert session is not None
+        session.events.register_first("before-send.dynamodb", hook)
+        self._thread = threading.local()
+
     def items(self) -> list[dict[str, Any]]:
         """Return everything in the jobs table."""
         return self.dynamodb.scan(TableName="jobs")["Items"]

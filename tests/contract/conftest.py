@@ -6,25 +6,36 @@ from collections.abc import Iterator
 
 import pytest
 from moto import mock_aws
+from moto.core.models import MockAWS
 
 from tests.pipeline import Pipeline, catalogue, create_tables_and_queues
 from tidegate.doors.valkey import Valkey
 from tidegate.settings import RedisSettings
 
 
+@pytest.fixture(scope="module")
+def _moto() -> Iterator[MockAWS]:
+    """One mock per module: boto3 forgets what it has loaded each time one begins."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in {
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",
+            "AWS_DEFAULT_REGION": "us-east-1",
+            "AWS_REGION": "us-east-1",
+        }.items():
+            patch.setenv(name, value)
+        patch.delenv("AWS_ENDPOINT_URL", raising=False)
+        mock = mock_aws()
+        mock.start()
+        yield mock
+        mock.stop()
+
+
 @pytest.fixture
-def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name, value in {
-        "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": "test",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_REGION": "us-east-1",
-    }.items():
-        monkeypatch.setenv(name, value)
-    monkeypatch.delenv("AWS_ENDPOINT_URL", raising=False)
-    with mock_aws():
-        create_tables_and_queues(catalogue())
-        yield
+def aws(_moto: MockAWS) -> None:
+    """Empty tables, queues and bucket."""
+    _moto.reset()
+    create_tables_and_queues(catalogue())
 
 
 @pytest.fixture

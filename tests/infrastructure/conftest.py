@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from synthesis import CLOUD, ENVIRONMENTS, Synthesis, synthesise
+
+from tests.infrastructure.synthesis import CLOUD, ENVIRONMENTS, Synthesis, synthesise
 
 
 @pytest.fixture(scope="session")

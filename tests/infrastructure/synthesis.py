@@ -68,10 +68,12 @@ class Synthesis:
         return dict(found[0])
 
 
-def synthesise(environment: str, folder: Path, catalogue: Catalogue | None = None) -> Synthesis:
-    """Return an environment as `app.py` would make it."""
+def synthesise(
+    environment: str, folder: Path, catalogue: Catalogue | None = None, **more: str
+) -> Synthesis:
+    """Return an environment as `app.py` would make it; `more` are further `-c` arguments."""
     app = new_app(folder)
-    config = read(context_of(environment).get)
+    config = read(context_of(environment, **more).get)
     models = catalogue or load(CATALOGUE, environment)
     compose(app, config=config, catalogue=models, root=ROOT)
     app.synth()

@@ -7,7 +7,9 @@ import re
 from typing import Any
 
 import pytest
-from synthesis import Synthesis
+
+from infra.build import RUNTIME_PYTHON
+from tests.infrastructure.synthesis import Synthesis
 
 PROBLEM = {"type", "title", "status", "detail", "code", "retryable", "request_id", "error"}
 
@@ -118,7 +120,7 @@ def test_functions_run_where_their_packages_were_built_for(every: Synthesis) -> 
     architecture = ["x86_64"] if every.config.is_local else ["arm64"]
     for function in every.all_of("AWS::Lambda::Function").values():
         properties = function["Properties"]
-        assert properties["Runtime"] == "python3.13"
+        assert properties["Runtime"] == f"python{RUNTIME_PYTHON}"
         assert properties["Architectures"] == architecture
         assert properties["LoggingConfig"]["LogFormat"] == "JSON"
         assert len(properties["Layers"]) == 2

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from synthesis import ROOT
 
 from infra import build
 from infra.build import BuildFailed, Target
+from tests.infrastructure.synthesis import ROOT
 
 CLOUD = Target("aarch64-manylinux_2_28")
 AARCH64 = 183

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from synthesis import Synthesis
+from tests.infrastructure.synthesis import Synthesis
 
 DAY = 86_400
 

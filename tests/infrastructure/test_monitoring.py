@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from synthesis import Synthesis
+from tests.infrastructure.synthesis import Synthesis
 
 
 def _alarm(every: Synthesis, name: str) -> dict[str, Any]:

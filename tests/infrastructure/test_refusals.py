@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from synthesis import CATALOGUE, LOCAL, ROOT, context_of, synthesise
 
 from infra.environment import EnvironmentRefused, read
 from infra.model import timeout_chain
+from tests.infrastructure.synthesis import CATALOGUE, LOCAL, ROOT, context_of, synthesise
 from tidegate.rules import catalogue
-from tidegate.rules.catalogue import CatalogueError, Entry, Timeouts, parse
+from tidegate.rules.catalogue import Catalogue, CatalogueError, Entry, Timeouts, parse
 
 
 def _changed(**keys: object) -> dict[str, Any]:
@@ -82,6 +82,13 @@ def test_a_vendor_without_an_account_is_named(tmp_path: Path) -> None:
     models = parse(_changed(vendor="nobody"))
     with pytest.raises(CatalogueError, match=r"models\.chat-mini\.vendor: .*'nobody'.*env=dev"):
         synthesise("dev", tmp_path, models)
+
+
+@pytest.mark.parametrize("name", ["quarantine", "chat-mini-dlq"])
+def test_a_model_cannot_take_the_name_of_another_queue(name: str, tmp_path: Path) -> None:
+    entry = parse(_changed()).models["chat-mini"]
+    with pytest.raises(CatalogueError, match=rf"models\.{name}: another queue"):
+        synthesise("dev", tmp_path, Catalogue(models={name: entry}))
 
 
 def test_every_entry_that_the_catalogue_takes_passes_the_chain() -> None:

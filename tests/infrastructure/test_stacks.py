@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from pathlib import Path
 
-from synthesis import ENVIRONMENTS, Synthesis
+from tests.infrastructure.synthesis import ENVIRONMENTS, Synthesis, synthesise
 
 STATEFUL = ("AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::SecretsManager::Secret")
 
@@ -96,3 +98,13 @@ def test_outputs_are_what_operators_and_the_local_stack_read(every: Synthesis) -
     data, service = every.templates["data"]["Outputs"], every.templates["service"]["Outputs"]
     assert {"JobsTable", "PartnersTable", "AssetsBucket", "QuarantineUrl"} <= set(data)
     assert set(service) == {"ApiUrl", "ApiId"}
+
+
+def test_an_account_named_in_full_still_needs_no_credentials(tmp_path: Path) -> None:
+    region = "eu-central-1"
+    made = synthesise("prod", tmp_path, account="1" * 12, region=region)
+    subnets = made.all_of("AWS::EC2::Subnet").values()
+    zones = {subnet["Properties"]["AvailabilityZone"] for subnet in subnets}
+    assert zones == {f"{region}a", f"{region}b"}
+    manifest = json.loads((tmp_path / "manifest.json").read_text())
+    assert not manifest.get("missing"), "CDK would ask AWS for these"

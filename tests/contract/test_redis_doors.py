@@ -1,0 +1,133 @@
+"""Lease, pace and cache on a real Redis, one node and a cluster."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tidegate.doors.cache import Cache, Cached, Staged
+from tidegate.doors.lease import Lease
+from tidegate.doors.pace import Pace
+from tidegate.doors.valkey import Valkey
+from tidegate.errors import CacheUnavailable
+
+KEY = "0123abcd"
+
+
+def test_a_lease_has_one_owner_and_an_end(valkey: Valkey) -> None:
+    lease = Lease(valkey)
+    assert lease.take(KEY, "mine", 30) == 0
+    assert 0 < lease.take(KEY, "yours", 30) <= 30
+    lease.release(KEY, "yours")  # not the owner's token
+    assert lease.take(KEY, "yours", 30) > 0
+    lease.release(KEY, "mine")
+    lease.release(KEY, "mine")
+    assert lease.take(KEY, "yours", 30) == 0
+
+
+def test_taking_again_after_a_lost_reply_is_ours(valkey: Valkey) -> None:
+    lease = Lease(valkey)
+    assert lease.take(KEY, "mine", 30) == 0
+    assert lease.take(KEY, "mine", 30) == 0
+
+
+def test_an_expired_lease_is_free(valkey: Valkey) -> None:
+    lease = Lease(valkey)
+    assert lease.take(KEY, "mine", 0.001) == 0
+    for _ in range(1000):
+        if lease.take(KEY, "yours", 30) == 0:
+            return
+    pytest.fail("the lease has no end")
+
+
+@pytest.mark.parametrize("life", [0, -1, 0.0001])
+def test_no_lease_without_a_life(valkey: Valkey, life: float) -> None:
+    with pytest.raises(ValueError, match="above zero"):
+        Lease(valkey).take(KEY, "mine", life)
+
+
+def test_places_are_counted_by_reservation(valkey: Valkey) -> None:
+    pace = Pace(valkey, "m", 2)
+    assert pace.take("a", 30) == 0
+    assert pace.take("a", 30) == 0  # the reply was lost: counted once
+    assert pace.take("b", 30) == 0
+    assert 0 < pace.take("c", 30) <= 30
+    pace.give_back("a")
+    pace.give_back("a")
+    assert pace.take("c", 30) == 0
+    assert pace.take("d", 30) > 0
+
+
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(st.lists(st.tuples(st.booleans(), st.integers(0, 6)), max_size=40))
+def test_never_more_calls_than_places_and_back_to_none(
+    valkey: Valkey, steps: list[tuple[bool, int]]
+) -> None:
+    pace = Pace(valkey, "property", 3)
+    held: set[int] = set()
+    for take, who in steps:
+        if take:
+            taken = pace.take(str(who), 30) == 0
+            assert taken == (who in held or len(held) < 3)
+            held |= {who} if taken else set()
+        else:
+            pace.give_back(str(who))
+            held.discard(who)
+    for who in range(7):
+        pace.give_back(str(who))
+    assert all(pace.take(f"after-{n}", 30) == 0 for n in range(3))
+    for n in range(3):
+        pace.give_back(f"after-{n}")
+
+
+def test_a_reader_sees_no_answer_before_its_promotion(valkey: Valkey) -> None:
+    cache = Cache(valkey)
+    staged = Staged("job_1", "raw", [], False, 1, 1, 1, None, 100.0)
+    cache.stage(KEY, staged, 60)
+    assert cache.look(KEY, 100.0).result is None
+    assert cache.staged(KEY, "job_1") == staged
+    assert cache.staged(KEY, "job_2") is None  # another job's raw answer
+
+    cached = Cached("job_1", {"text": "é"}, 100.0, 160.0)
+    cache.mark_pending(KEY, "job_1", 60)
+    cache.promote(KEY, cached, 100.0)
+    look = cache.look(KEY, 100.0)
+    assert (look.result, look.running) == (cached, None)
+    assert cache.staged(KEY, "job_1") is None
+
+
+def test_an_answer_whose_life_is_over_is_not_promoted(valkey: Valkey) -> None:
+    cache = Cache(valkey)
+    cache.promote(KEY, Cached("job_1", {}, 0.0, 100.0), 100.0)
+    assert cache.look(KEY, 100.0).result is None
+
+
+def test_every_key_has_an_end(valkey: Valkey) -> None:
+    cache, lease, pace = Cache(valkey), Lease(valkey), Pace(valkey, "m", 1)
+    staged = Staged("job_1", "raw", [], False, 1, 1, 1, None, 100.0)
+    cache.stage("other", staged, 60)
+    cache.mark_pending(KEY, "job_1", 60)
+    cache.promote("third", Cached("job_1", {}, 100.0, 160.0), 100.0)
+    lease.take(KEY, "t", 60)
+    pace.take("r", 60)
+    keys = [
+        "tg:{other}:stage",
+        f"tg:{{{KEY}}}:pending",
+        "tg:{third}:result",
+        f"tg:{{{KEY}}}:lease",
+        "tg:{m}:calls",
+    ]
+    assert all(0 < valkey.life(key) <= 60 for key in keys)
+
+
+def test_an_unreachable_redis_is_one_error(no_valkey: Valkey) -> None:
+    for call in (
+        lambda: Lease(no_valkey).take(KEY, "t", 1),
+        lambda: Pace(no_valkey, "m", 1).take("r", 1),
+        lambda: Cache(no_valkey).look(KEY, 0.0),
+    ):
+        with pytest.raises(CacheUnavailable):
+            call()

@@ -1,0 +1,86 @@
+"""The catalogue: what is wrong is named by its key."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.pipeline import CATALOGUE_FOLDER
+from tidegate.rules.catalogue import CatalogueError, load, parse
+
+ENTRY: dict[str, Any] = {
+    "adapter": "openai-chat",
+    "vendor": "openai",
+    "vendor_model": "m",
+    "task": "chat",
+    "max_concurrency": 2,
+    "timeouts": {"read": 10, "total": 12},
+}
+
+
+@pytest.mark.parametrize("environment", ["local", "dev", "staging", "prod"])
+def test_our_own_catalogue_has_one_entry_per_task_and_adapter(environment: str) -> None:
+    models = load(CATALOGUE_FOLDER, environment).models
+    assert {entry.task for entry in models.values()} == {"chat", "code", "image", "extract"}
+    assert {entry.adapter for entry in models.values()} == {
+        "openai-chat",
+        "anthropic-messages",
+        "cohere-chat",
+        "openai-images",
+    }
+
+
+@pytest.mark.parametrize("environment", ["local", "prod"])
+def test_the_chain_of_timeouts_holds(environment: str) -> None:
+    for entry in load(CATALOGUE_FOLDER, environment).models.values():
+        times = entry.timeouts
+        assert times.total < times.function < times.lease < times.visibility
+        assert times.visibility >= 6 * times.function
+
+
+@pytest.mark.parametrize(
+    ("change", "named"),
+    [
+        ({"colour": "red"}, "models.m.colour"),
+        ({"max_concurrency": 1}, "models.m.max_concurrency"),
+        ({"adapter": "smoke-signals"}, "models.m.adapter"),
+        ({"timeouts": {"read": 10, "total": 0}}, "models.m.timeouts.total"),
+        ({"timeouts": {"read": 10, "total": 5, "tea": 4}}, "models.m.timeouts.tea"),
+        ({"task": "extract"}, "models.m"),
+        ({"retry": {"attempts": 8, "starts": 2}}, "models.m.retry"),
+        ({"cache": {"reuse": "sometimes"}}, "models.m.cache.reuse"),
+        ({"parameters": {"t": {"type": "integer", "default": "x"}}}, "models.m.parameters.t"),
+        ({"parameters": {"t": {"type": "integer", "default": True}}}, "models.m.parameters.t"),
+        ({"parameters": {"t": {"type": "number", "default": 3, "maximum": 2}}}, "parameters.t"),
+    ],
+)
+def test_a_wrong_entry_is_refused_by_name(change: dict[str, Any], named: str) -> None:
+    with pytest.raises(CatalogueError, match=named):
+        parse({"models": {"m": {**ENTRY, **change}}})
+
+
+@pytest.mark.parametrize("name", ["M", "a b", "a_b", "x" * 31])
+def test_a_name_that_no_queue_can_bear(name: str) -> None:
+    with pytest.raises(CatalogueError, match="name"):
+        parse({"models": {name: ENTRY}})
+
+
+def test_an_overlay_changes_single_keys_of_known_models(tmp_path: Path) -> None:
+    text = (CATALOGUE_FOLDER / "catalogue.toml").read_text()
+    (tmp_path / "catalogue.toml").write_text(text)
+    (tmp_path / "catalogue.dev.toml").write_text("[models.chat-mini]\nmax_concurrency = 7\n")
+    assert load(tmp_path, "dev").models["chat-mini"].max_concurrency == 7
+    assert load(tmp_path, "prod").models["chat-mini"].max_concurrency == 10
+    (tmp_path / "catalogue.dev.toml").write_text("[models.chat-maxi]\nmax_concurrency = 7\n")
+    with pytest.raises(CatalogueError, match=r"models\.chat-maxi"):
+        load(tmp_path, "dev")
+
+
+def test_a_missing_or_broken_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CatalogueError, match="catalogue"):
+        load(tmp_path)
+    (tmp_path / "catalogue.toml").write_text("models = [")
+    with pytest.raises(CatalogueError, match="catalogue"):
+        load(tmp_path)
