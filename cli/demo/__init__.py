@@ -1,0 +1,1 @@
+"""The demonstration: every promise of the pipeline, shown on the local stack."""

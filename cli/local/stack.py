@@ -1,0 +1,166 @@
+"""The whole local stack: started in order, described in `stack.json`, torn down in reverse."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import boto3
+
+from cli import ROOT
+from cli.local import redis
+from cli.local.claim import claimed
+from cli.local.deploy import deploy
+from cli.local.emulator import CREDENTIALS, REGION, start_emulator
+from cli.local.processes import LOOPBACK
+from cli.local.vendor import start_vendor
+from cli.partners import add_partner
+from tidegate.rules import catalogue
+
+CATALOGUE = ROOT / "layers" / "tidegate" / "python" / "catalogue"
+PARTNERS = ("acme", "globex")
+ENVIRONMENT = "local"
+PREFIX = f"tidegate-{ENVIRONMENT}-"
+STACK_FILE = "stack.json"
+
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Partner:
+    """Who may call the stack."""
+
+    id: str
+    api_key: str
+
+
+@dataclass(frozen=True)
+class StackInfo:
+    """Where everything of a running stack is; also the content of `stack.json`."""
+
+    api_url: str
+    """What `/v1/jobs` is appended to."""
+    partners: list[Partner]
+    aws_endpoint: str
+    region: str
+    redis_url: str
+    vendor_url: str
+    queues: dict[str, str]
+    """URL by model."""
+    dlqs: dict[str, str]
+    """URL by model."""
+    quarantine_queue: str
+    functions: dict[str, str]
+    """Name by role: `api`, `authorizer`, `worker-<model>`."""
+    tables: dict[str, str]
+    """Name by role: `jobs`, `partners`."""
+    models: dict[str, list[str]]
+    """The catalogue's names by task."""
+    processes: dict[str, int]
+    """Process group by name: `redis`, `vendor`, `emulator`."""
+
+
+def client(endpoint: str, service: str) -> Any:
+    """Return a boto3 client of the emulator at `endpoint`, whatever profile the machine has."""
+    return boto3.client(  # type: ignore[call-overload]
+        service,
+        endpoint_url=endpoint,
+        region_name=REGION,
+        aws_access_key_id=CREDENTIALS["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
+    )
+
+
+@contextmanager
+def running_stack(
+    folder: Path, *, latency_ms: int = 0, report: Report = lambda _step: None
+) -> Iterator[StackInfo]:
+    """Run a stack whose files are in `folder`; everything has stopped when the block ends.
+
+    The vendor answers after `latency_ms`; `report` is told each step.
+
+    Raises:
+        Claimed: another process runs the stack of this folder.
+        StartFailed: a part did not start; ends with its last output.
+    """
+    folder = folder.resolve()
+    with ExitStack() as running:
+        running.enter_context(claimed(folder))
+        written = folder / STACK_FILE
+        written.unlink(missing_ok=True)
+        report("starting Redis, the vendor and the emulator")
+        cache, port = redis.start_node(folder)
+        running.callback(cache.stop)
+        vendor, vendor_url = start_vendor(folder, latency_ms)
+        running.callback(vendor.stop)
+        running.callback(shutil.rmtree, folder / "tmp", ignore_errors=True)
+        emulator, endpoint = start_emulator(folder)
+        running.callback(emulator.stop)
+        report("deploying the application to it (cdk bootstrap, synth, deploy)")
+        redis_url = f"redis://{LOOPBACK}:{port}/0"
+        context = {"env": ENVIRONMENT, "redis_url": redis_url, "vendor_url": vendor_url}
+        outputs = deploy(folder, endpoint, context)
+        report("giving partners and vendors their keys")
+        info = StackInfo(
+            aws_endpoint=endpoint,
+            region=REGION,
+            redis_url=redis_url,
+            vendor_url=vendor_url,
+            processes={child.name: child.group for child in (cache, vendor, emulator)},
+            **_deployed(endpoint, outputs),
+        )
+        running.callback(written.unlink, missing_ok=True)
+        _write(written, info)
+        yield info
+
+
+def read(folder: Path) -> StackInfo | None:
+    """Return the description of the stack of `folder`, or None if none is ready."""
+    path = folder / STACK_FILE
+    if not path.exists():
+        return None
+    data = json.loads(path.read_text(encoding="utf-8"))
+    return StackInfo(**data | {"partners": [Partner(**partner) for partner in data["partners"]]})
+
+
+def _deployed(endpoint: str, outputs: Mapping[str, str]) -> dict[str, Any]:
+    """Return what the deployment made, having given partners and vendors their keys."""
+    models = catalogue.load(CATALOGUE, ENVIRONMENT).models
+    sqs, dynamodb = client(endpoint, "sqs"), client(endpoint, "dynamodb")
+    vault = client(endpoint, "secretsmanager")
+    for vendor in {entry.vendor for entry in models.values()}:
+        # The emulator leaves generated secrets empty, and the mock vendor takes any key.
+        name = f"tidegate/{ENVIRONMENT}/{vendor}"
+        vault.put_secret_value(SecretId=name, SecretString=f"key-of-{vendor}")
+
+    def queue(name: str) -> str:
+        return str(sqs.get_queue_url(QueueName=PREFIX + name)["QueueUrl"])
+
+    tasks = sorted({entry.task for entry in models.values()})
+    roles = ["api", "authorizer", *(f"worker-{name}" for name in models)]
+    described = {
+        "api_url": outputs["ApiUrl"],
+        "partners": [Partner(p, add_partner(dynamodb, PREFIX + "partners", p)) for p in PARTNERS],
+        "queues": {name: queue(name) for name in models},
+        "dlqs": {name: queue(f"{name}-dlq") for name in models},
+        "quarantine_queue": queue("quarantine"),
+        "functions": {role: PREFIX + role for role in roles},
+        "tables": {role: PREFIX + role for role in ("jobs", "partners")},
+        "models": {task: [n for n, e in models.items() if e.task == task] for task in tasks},
+    }
+    for connected in (sqs, dynamodb, vault):
+        connected.close()
+    return described
+
+
+def _write(path: Path, info: StackInfo) -> None:
+    """Write all or nothing, readable by nobody else: it holds keys."""
+    scratch = path.with_suffix(".new")
+    scratch.touch(mode=0o600)
+    scratch.write_text(json.dumps(asdict(info), indent=2) + "\n", encoding="utf-8")
+    scratch.replace(path)

@@ -1,0 +1,17 @@
+"""The command's tree; each subcommand's story is told in the module it calls."""
+
+from __future__ import annotations
+
+import typer
+
+from cli import partners
+from cli.local import commands as local
+
+app = typer.Typer(
+    help="Operate Tidegate: run it locally, and look after a deployed one.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_show_locals=False,
+)
+app.add_typer(local.app, name="local")
+app.add_typer(partners.app, name="partners")

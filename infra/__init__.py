@@ -1,0 +1,1 @@
+"""The AWS side of Tidegate: one construct per capability, composed in `service`."""

@@ -1,0 +1,188 @@
+"""The front door: REST API, authorizer and api function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aws_cdk import Aws, Duration, Fn
+from aws_cdk import aws_apigateway as apigateway
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+from infra.cache import CacheAccess
+from infra.data import Data
+from infra.environment import EnvironmentConfig
+from infra.functions import FunctionFactory, Placement, removal, retention
+from infra.model import Model
+from infra.policy import acknowledge
+from infra.problems import add_problem_responses
+
+API_TIMEOUT = 29
+"""Seconds: API Gateway waits no longer
+(docs.aws.amazon.com/apigateway/latest/developerguide/api-gateway-execution-service-limits-table.html)."""
+
+API_MEMORY = 1024
+AUTHORIZER_MEMORY = 512
+
+TLS_POLICY = "SecurityPolicy_TLS13_1_2_PQ_2025_09"
+"""TLS 1.2 and 1.3 only
+(docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-security-policies-list.html)."""
+
+
+class Api(Construct):
+    """The API, its stage and the two functions behind it."""
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        config: EnvironmentConfig,
+        data: Data,
+        cache: CacheAccess,
+        models: Sequence[Model],
+        functions: FunctionFactory,
+        placement: Placement | None,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self._config = config
+        self.rest = self._rest()
+        self.url = self._public_url(data)
+        self.function = functions.function(
+            "api",
+            package="api",
+            timeout=API_TIMEOUT,
+            memory=API_MEMORY,
+            placement=placement,
+            environment={
+                "JOBS_TABLE": data.jobs.table_name,
+                "ASSETS_BUCKET": data.assets.bucket_name,
+                "QUEUE_URL_PREFIX": _queue_url_prefix(data),
+                "PUBLIC_URL": self.url,
+                **cache.environment,
+            },
+        )
+        data.grant_jobs(self.function)
+        data.grant_assets(self.function, "s3:GetObject")
+        for model in models:
+            model.queue.grant(self.function, "sqs:SendMessage")
+        cache.grant(self.function)
+        self.authorizer = functions.function(
+            "authorizer",
+            package="authorizer",
+            timeout=10,
+            memory=AUTHORIZER_MEMORY,
+            environment={"PARTNERS_TABLE": data.partners.table_name},
+        )
+        data.partners.grant(self.authorizer, "dynamodb:GetItem")
+        self._routes()
+        add_problem_responses(self.rest)
+
+    def _rest(self) -> apigateway.RestApi:
+        throttle = self._config.throttle
+        rest = apigateway.RestApi(
+            self,
+            "Rest",
+            rest_api_name=self._config.named("api"),
+            description="Jobs for slow, expensive AI models",
+            endpoint_types=[apigateway.EndpointType.REGIONAL],
+            # One role per account and region lets API Gateway write logs at all
+            # (docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html).
+            cloud_watch_role=not self._config.is_local,
+            deploy_options=apigateway.StageOptions(
+                stage_name=self._config.name,
+                throttling_rate_limit=throttle.rate,
+                throttling_burst_limit=throttle.burst,
+                metrics_enabled=True,
+                # Execution logs at INFO would hold headers and bodies; access logs do not.
+                logging_level=apigateway.MethodLoggingLevel.ERROR,
+                data_trace_enabled=False,
+                access_log_destination=apigateway.LogGroupLogDestination(self._access_log()),
+                access_log_format=_access_log_format(),
+            ),
+        )
+        # Its output would appear beside ours, which says the same.
+        rest.node.try_remove_child("Endpoint")
+        child = rest.node.default_child
+        assert isinstance(child, apigateway.CfnRestApi)  # noqa: S101
+        child.security_policy = TLS_POLICY
+        child.endpoint_access_mode = "STRICT"
+        acknowledge(
+            rest,
+            {
+                "AwsSolutions-APIG2": "The api function validates bodies, with pointers.",
+                "AwsSolutions-APIG3": "No WAF: its managed rules take prompts for attacks.",
+                "AwsSolutions-COG4": "Partners are machines with keys, not users of a pool.",
+                "AwsSolutions-IAM4[Policy::arn:<AWS::Partition>:iam::aws:policy/service-role/"
+                "AmazonAPIGatewayPushToCloudWatchLogs]": "The role is made for this, by AWS.",
+            },
+        )
+        return rest
+
+    def _public_url(self, data: Data) -> str:
+        """Return what partners call, without `/v1`.
+
+        Not `rest.url`: that waits for the stage, which waits for the function this is told to.
+        """
+        api, stage = self.rest.rest_api_id, self._config.name
+        if self._config.is_local:
+            emulator = Fn.select(2, Fn.split("/", data.quarantine.queue_url))
+            return f"http://{emulator}/restapis/{api}/{stage}/_user_request_"
+        return f"https://{api}.execute-api.{self._config.region}.{Aws.URL_SUFFIX}/{stage}"
+
+    def _access_log(self) -> logs.LogGroup:
+        return logs.LogGroup(
+            self,
+            "AccessLog",
+            log_group_name=f"/tidegate/{self._config.name}/access",
+            retention=retention(self._config),
+            removal_policy=removal(self._config),
+        )
+
+    def _routes(self) -> None:
+        integration = apigateway.LambdaIntegration(self.function, allow_test_invoke=False)
+        authorizer = apigateway.RequestAuthorizer(
+            self,
+            "PartnerKey",
+            handler=self.authorizer,
+            # With a cached answer and no header API Gateway says 401 itself, without a call.
+            identity_sources=[apigateway.IdentitySource.header("Authorization")],
+            results_cache_ttl=Duration.seconds(self._config.authorizer_ttl),
+        )
+        self.rest.root.add_resource("v1").add_proxy(
+            any_method=True,
+            default_integration=integration,
+            default_method_options=apigateway.MethodOptions(
+                authorizer=authorizer, authorization_type=apigateway.AuthorizationType.CUSTOM
+            ),
+        )
+        health = self.rest.root.add_resource("healthz").add_method("GET", integration)
+        acknowledge(health, {"AwsSolutions-APIG4": "Says that it is there, and nothing else."})
+
+
+def _queue_url_prefix(data: Data) -> str:
+    """Return a queue's URL up to the model's name: every queue is `tidegate-<env>-<something>`.
+
+    Taken from a real URL, as its host is the partition's in the cloud and the emulator's locally.
+    """
+    return Fn.select(0, Fn.split("quarantine", data.quarantine.queue_url))
+
+
+def _access_log_format() -> apigateway.AccessLogFormat:
+    """Return one JSON object per request; no header, no body, no query string."""
+    fields = {
+        "request_id": "$context.requestId",
+        "time": "$context.requestTimeEpoch",
+        "method": "$context.httpMethod",
+        "route": "$context.resourcePath",
+        "path": "$context.path",
+        "status": "$context.status",
+        "partner": "$context.authorizer.partner",
+        "ip": "$context.identity.sourceIp",
+        "response_bytes": "$context.responseLength",
+        "latency_ms": "$context.responseLatency",
+        "integration_ms": "$context.integrationLatency",
+        "error": "$context.error.responseType",
+    }
+    pairs = ",".join(f'"{name}":"{value}"' for name, value in fields.items())
+    return apigateway.AccessLogFormat.custom("{" + pairs + "}")

@@ -1,0 +1,149 @@
+"""What must outlive everything else: jobs, partners, assets, quarantined answers, vendor keys."""
+
+from __future__ import annotations
+
+from aws_cdk import Aws, Duration, SecretValue
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_secretsmanager as secretsmanager
+from aws_cdk import aws_sqs as sqs
+from constructs import Construct
+
+from infra.environment import EnvironmentConfig
+from infra.functions import removal
+from infra.policy import acknowledge
+
+TTL_ATTRIBUTE = "expires_at"
+
+
+class Data(Construct):
+    """Tables, bucket, quarantine queue and one secret per vendor account."""
+
+    def __init__(self, scope: Construct, construct_id: str, *, config: EnvironmentConfig) -> None:
+        super().__init__(scope, construct_id)
+        self._config = config
+        self.jobs = self._table("jobs")
+        self.partners = self._table("partners")
+        # Bucket names are the world's, so this one tells the account and the region as well.
+        self._bucket_name = f"{config.named('assets')}-{Aws.ACCOUNT_ID}-{config.region}"
+        self.assets = self._bucket()
+        self.quarantine = sqs.Queue(
+            self,
+            "Quarantine",
+            queue_name=config.named("quarantine"),
+            retention_period=Duration.days(14),
+            encryption=sqs.QueueEncryption.SQS_MANAGED,
+            enforce_ssl=True,
+            removal_policy=removal(config),
+        )
+        acknowledge(
+            self.quarantine,
+            {"AwsSolutions-SQS3": "Nothing consumes quarantined answers; operators read them."},
+        )
+        self.secrets = {vendor: self._secret(vendor) for vendor in config.vendors}
+
+    def grant_jobs(self, grantee: iam.IGrantable) -> None:
+        """Let a function read and write items of the jobs table; it never scans."""
+        self.jobs.grant(
+            grantee,
+            "dynamodb:GetItem",
+            "dynamodb:BatchGetItem",
+            "dynamodb:Query",
+            "dynamodb:PutItem",
+            "dynamodb:UpdateItem",
+            "dynamodb:DeleteItem",
+            "dynamodb:ConditionCheckItem",
+        )
+
+    def grant_assets(self, function: lambda_.Function, *actions: str) -> None:
+        """Let a function do `actions`, such as `s3:GetObject`, with objects of the bucket."""
+        # By name, not by reference: cdk-nag's id of the finding can then be written down.
+        objects = f"arn:{Aws.PARTITION}:s3:::{self._bucket_name}/*"
+        function.add_to_role_policy(iam.PolicyStatement(actions=list(actions), resources=[objects]))
+        finding = objects.replace(Aws.PARTITION, "<AWS::Partition>")
+        finding = finding.replace(Aws.ACCOUNT_ID, "<AWS::AccountId>")
+        assert function.role is not None  # noqa: S101
+        acknowledge(
+            function.role,
+            {f"AwsSolutions-IAM5[Resource::{finding}]": "Objects are named by job; all are ours."},
+        )
+
+    def _table(self, name: str) -> dynamodb.Table:
+        table = dynamodb.Table(
+            self,
+            name.capitalize(),
+            table_name=self._config.named(name),
+            partition_key=dynamodb.Attribute(name="pk", type=dynamodb.AttributeType.STRING),
+            sort_key=dynamodb.Attribute(name="sk", type=dynamodb.AttributeType.STRING),
+            billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
+            # Only garbage collection: deletion may take days
+            # (docs.aws.amazon.com/amazondynamodb/latest/developerguide/TTL.html).
+            time_to_live_attribute=TTL_ATTRIBUTE,
+            encryption=dynamodb.TableEncryption.AWS_MANAGED,
+            point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
+                point_in_time_recovery_enabled=self._config.protected
+            ),
+            deletion_protection=self._config.protected,
+            removal_policy=removal(self._config),
+        )
+        if not self._config.protected:
+            acknowledge(table, {"AwsSolutions-DDB3": "Only prod holds data worth restoring."})
+        return table
+
+    def _bucket(self) -> s3.Bucket:
+        logs = None if self._config.is_local else self._log_bucket()
+        return s3.Bucket(
+            self,
+            "Assets",
+            server_access_logs_bucket=logs,
+            bucket_name=self._bucket_name,
+            encryption=s3.BucketEncryption.S3_MANAGED,
+            enforce_ssl=True,
+            minimum_tls_version=1.2,
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+            lifecycle_rules=[
+                s3.LifecycleRule(
+                    id="expire",
+                    expiration=Duration.days(30),
+                    abort_incomplete_multipart_upload_after=Duration.days(1),
+                )
+            ],
+            removal_policy=removal(self._config),
+        )
+
+    def _log_bucket(self) -> s3.Bucket:
+        """Return where S3 writes who fetched what: pre-signed URLs leave no other trace."""
+        return s3.Bucket(
+            self,
+            "AssetsLog",
+            encryption=s3.BucketEncryption.S3_MANAGED,
+            enforce_ssl=True,
+            minimum_tls_version=1.2,
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            object_ownership=s3.ObjectOwnership.BUCKET_OWNER_ENFORCED,
+            lifecycle_rules=[
+                s3.LifecycleRule(id="expire", expiration=Duration.days(self._config.log_days))
+            ],
+            removal_policy=removal(self._config),
+        )
+
+    def _secret(self, vendor: str) -> secretsmanager.Secret:
+        """Return the secret of a vendor; it begins as noise, an operator puts the key in."""
+        made = secretsmanager.Secret(
+            self,
+            f"Secret-{vendor}",
+            secret_name=self._config.vendors[vendor].secret,
+            description=f"API key of the {vendor} account, as plain text",
+            removal_policy=removal(self._config),
+            # The emulator generates an empty string; the mock vendor takes any key.
+            secret_string_value=SecretValue.unsafe_plain_text(f"local-{vendor}")
+            if self._config.is_local
+            else None,
+        )
+        acknowledge(
+            made, {"AwsSolutions-SMG4": "Vendors have no API for it; operators rotate the keys."}
+        )
+        return made
