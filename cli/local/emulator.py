@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cli.local.processes import LOOPBACK, Child, answering, environment, free_port, start
 
+SERVER = Path(__file__).with_name("paced_emulator.py")
 REGION = "us-east-1"
 ACCOUNT = "000000000000"
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
@@ -26,7 +27,7 @@ def start_emulator(folder: Path) -> tuple[Child, str]:
     endpoint = f"http://{LOOPBACK}:{port}"
     child = start(
         "emulator",
-        [sys.executable, "-m", "ministack"],
+        [sys.executable, "-P", str(SERVER)],  # -P: this folder has a redis.py
         log=folder / "logs" / "emulator.log",
         env=environment(
             # It listens on every address unless told otherwise, for each protocol apart.

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import boto3
 
@@ -17,7 +19,7 @@ from cli.local import redis
 from cli.local.claim import claimed
 from cli.local.deploy import deploy
 from cli.local.emulator import CREDENTIALS, REGION, start_emulator
-from cli.local.processes import LOOPBACK
+from cli.local.processes import LOOPBACK, StartFailed, answering, tail
 from cli.local.vendor import start_vendor
 from cli.partners import add_partner
 from tidegate.rules import catalogue
@@ -114,6 +116,8 @@ def running_stack(
             processes={child.name: child.group for child in (cache, vendor, emulator)},
             **_deployed(endpoint, outputs),
         )
+        report("waiting for the API to answer")
+        _await_answer(info.api_url, emulator.log)
         running.callback(written.unlink, missing_ok=True)
         _write(written, info)
         yield info
@@ -156,6 +160,17 @@ def _deployed(endpoint: str, outputs: Mapping[str, str]) -> dict[str, Any]:
     for connected in (sqs, dynamodb, vault):
         connected.close()
     return described
+
+
+def _await_answer(api_url: str, log: Path, patience: float = 60) -> None:
+    """Wait until the deployed api function answers; its first start takes a second or two."""
+    address = urlsplit(api_url)
+    healthy = answering(address.port or 80, f"{address.path}/healthz")
+    until = time.monotonic() + patience
+    while not healthy():
+        if time.monotonic() > until:
+            raise StartFailed(f"the API did not answer in {patience:g} s\n{tail(log)}")
+        time.sleep(0.5)
 
 
 def _write(path: Path, info: StackInfo) -> None:

@@ -47,6 +47,8 @@ def response(error: TidegateError, request_id: str) -> Response[str]:
     if pointers:
         body["errors"] = [{"pointer": pointer, "detail": detail} for pointer, detail in pointers]
     headers: dict[str, str | list[str]] = {"x-should-retry": "true" if retryable else "false"}
+    if error.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
     if error.status in {429, 503} or (error.status == 409 and retryable):
         headers["Retry-After"] = "1"
     return Response(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-import pytest
-
 from tests.pipeline import PUBLIC_URL, Pipeline
 
 BODY: dict[str, Any] = {
@@ -82,13 +80,6 @@ def test_a_key_belongs_to_its_partner(pipeline: Pipeline) -> None:
     second = pipeline.post(OTHER, "shared-key", partner="umbrella")
     assert (first.status, second.status) == (202, 202)
     assert first.json["id"] != second.json["id"]
-
-
-def test_another_partners_job_is_not_there(pipeline: Pipeline) -> None:
-    job_id = finished(pipeline)
-    for path in (f"/v1/jobs/{job_id}", f"/v1/jobs/{job_id}/result"):
-        answer = pipeline.get(path, partner="umbrella")
-        assert (answer.status, answer.json["code"]) == (404, "not_found")
 
 
 def test_fifty_posts_at_once_with_one_key_are_one_job(pipeline: Pipeline) -> None:
@@ -208,49 +199,3 @@ def test_after_a_curable_end_the_same_key_joins_what_runs_meanwhile(pipeline: Pi
     running = pipeline.post(body, "b").json["id"]
 
     assert pipeline.post(body, "a").json["id"] == running
-
-
-def test_waiting_ends_with_the_time_and_says_what_was_granted(pipeline: Pipeline) -> None:
-    begun = pipeline.clock.time
-    answer = pipeline.post(BODY, Prefer="respond-async, wait=3")
-    assert answer.status == 202
-    assert answer.headers["Preference-Applied"] == "wait=3"
-    assert 2 <= pipeline.clock.time - begun <= 3
-
-    long = pipeline.get(f"/v1/jobs/{answer.json['id']}", Prefer="wait=3600")
-    assert long.headers["Preference-Applied"] == "wait=25"
-
-
-def test_polling_with_an_etag_is_cheap(pipeline: Pipeline) -> None:
-    job_id = pipeline.post(BODY).json["id"]
-    etag = pipeline.get(f"/v1/jobs/{job_id}").headers["ETag"]
-    same = pipeline.get(f"/v1/jobs/{job_id}", If_None_Match=etag)
-    assert (same.status, same.text) == (304, "")
-    pipeline.deliver("chat-mini")
-    assert pipeline.get(f"/v1/jobs/{job_id}", If_None_Match=etag).status == 200
-
-
-def test_the_result_of_an_unfinished_job_is_a_409_to_ask_again(pipeline: Pipeline) -> None:
-    job_id = pipeline.post(BODY).json["id"]
-    answer = pipeline.get(f"/v1/jobs/{job_id}/result")
-    assert (answer.status, answer.json["code"]) == (409, "job_not_complete")
-    assert answer.headers["Retry-After"] == "1"
-
-
-def test_metadata_is_kept_and_no_part_of_the_work(pipeline: Pipeline) -> None:
-    first = pipeline.post({**BODY, "metadata": {"order": "7"}}, "a")
-    assert first.json["metadata"] == {"order": "7"}
-    assert pipeline.post({**BODY, "metadata": {"order": "8"}}, "b").json["id"] == first.json["id"]
-
-
-@pytest.mark.parametrize("model", ["chat-mini", "risk-report", "image-studio"])
-def test_the_status_item_stays_small(pipeline: Pipeline, model: str) -> None:
-    inputs: dict[str, Any] = {
-        "chat-mini": BODY["input"],
-        "risk-report": {"text": "t" * 100_000},
-        "image-studio": {"prompt": "a cat"},
-    }
-    pipeline.post({"model": model, "input": inputs[model], "metadata": {"k": "v" * 500}})
-    (status,) = [i for i in pipeline.items() if i["sk"]["S"] == "status"]
-    size = sum(len(name) + len(str(next(iter(value.values())))) for name, value in status.items())
-    assert size < 1024

@@ -92,4 +92,4 @@ def test_only_the_hash_is_stored_and_a_key_id_is_given_once(
     stored = json.dumps(boto3.client("dynamodb").scan(TableName="partners")["Items"])
     assert key.secret not in stored
     with pytest.raises(ConditionFailed):
-        partners.add_key("umbrella", key, 0.0)
+        partners.add_key("umbrella", PartnerKey(key.key_id, mint(secrets.token_bytes).secret), 0.0)

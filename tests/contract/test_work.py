@@ -1,46 +1,24 @@
-"""Working over real doors: each end of a job, each fault between."""
+"""Working over real doors: each end of a job."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
+from tests.contract.jobs import EXTRACT, REPORT, drain, loaded
 from tests.contract.test_accept import BODY, finished
 from tests.fakes import answer
 from tests.pipeline import Pipeline
-from tidegate.doors.cache import Cached, Staged
 from tidegate.errors import (
-    LostFence,
     VendorAccount,
     VendorFailed,
     VendorRefused,
     VendorThrottled,
     VendorTimeout,
 )
-from tidegate.rules.job import Job, Status
+from tidegate.rules.job import Status
 from tidegate.vendors.base import Image
-
-REPORT = {
-    "account_id": 7,
-    "confidence_score": 0.5,
-    "anomaly_detected": False,
-    "risk_level": "LOW",
-}
-EXTRACT: dict[str, Any] = {"model": "risk-report", "input": {"text": "Account 7 paid twice."}}
-
-
-def loaded(pipeline: Pipeline, job_id: str) -> Job:
-    job = pipeline.api.doors.jobs.load(job_id)
-    assert job is not None
-    return job
-
-
-def drain(pipeline: Pipeline, model: str) -> None:
-    for _ in range(30):
-        if not pipeline.deliver(model):
-            return
 
 
 def test_a_completed_job_tells_what_became_of_it(pipeline: Pipeline) -> None:
@@ -128,142 +106,6 @@ def test_account_trouble_burns_no_attempt(pipeline: Pipeline) -> None:
     assert (job.status, job.starts, job.bad_answers) == (Status.RETRYING, 0, 0)
 
 
-def test_poison_reaches_the_dlq_and_disturbs_nothing(pipeline: Pipeline) -> None:
-    url = pipeline.queue_url("chat-mini")
-    poison = ["not json", "[" * 100_000, '{"v": 9}', '{"v": 1, "job_id": 5}', "null"]
-    for body in poison:
-        pipeline.sqs.send_message(QueueUrl=url, MessageBody=body)
-    job_id = pipeline.post(BODY).json["id"]
-    drain(pipeline, "chat-mini")
-
-    assert pipeline.get(f"/v1/jobs/{job_id}").json["status"] == "completed"
-    assert sorted(pipeline.bodies(pipeline.dlq_url("chat-mini"))) == sorted(poison)
-
-
-def test_a_message_of_an_absent_or_finished_job_is_acknowledged(pipeline: Pipeline) -> None:
-    job_id = finished(pipeline)
-    queue = pipeline.api.doors.queue
-    for other in (job_id, "job_unknown"):
-        queue.send(pipeline.queue_url("chat-mini"), other, "acme")
-    drain(pipeline, "chat-mini")
-    assert len(pipeline.vendor.calls) == 1
-    assert pipeline.bodies(pipeline.dlq_url("chat-mini")) == []
-
-
-def test_a_staged_answer_is_not_paid_for_again(pipeline: Pipeline) -> None:
-    job_id = pipeline.post(BODY).json["id"]
-    job = loaded(pipeline, job_id)
-    staged = Staged(job_id, "staged", [], False, 1, 2, 30, "req_0", pipeline.clock.now())
-    pipeline.worker("chat-mini").cache.stage(job.job_key, staged, 60)
-
-    pipeline.deliver("chat-mini")
-    assert pipeline.get(f"/v1/jobs/{job_id}/result").json == {"text": "staged"}
-    assert pipeline.vendor.calls == []
-
-
-def test_a_lease_held_by_another_defers_without_burning_a_receive(pipeline: Pipeline) -> None:
-    job_id = pipeline.post(BODY).json["id"]
-    job_key = loaded(pipeline, job_id).job_key
-    lease = pipeline.worker("chat-mini").lease
-    assert lease.take(job_key, "somebody", 0.5) == 0
-
-    pipeline.deliver("chat-mini")
-    assert pipeline.vendor.calls == []
-    attributes = pipeline.sqs.get_queue_attributes(
-        QueueUrl=pipeline.queue_url("chat-mini"), AttributeNames=["All"]
-    )["Attributes"]
-    assert attributes["ApproximateNumberOfMessagesDelayed"] == "1"
-    assert attributes["ApproximateNumberOfMessagesNotVisible"] == "0"
-
-
-def test_without_redis_nobody_calls_the_vendor_and_nothing_is_lost(
-    without_redis: Pipeline,
-) -> None:
-    job_id = without_redis.post(BODY).json["id"]
-    without_redis.deliver("chat-mini")
-    assert without_redis.vendor.calls == []
-    assert loaded(without_redis, job_id).status is Status.QUEUED
-    attributes = without_redis.sqs.get_queue_attributes(
-        QueueUrl=without_redis.queue_url("chat-mini"), AttributeNames=["All"]
-    )["Attributes"]
-    assert attributes["ApproximateNumberOfMessagesDelayed"] == "1"
-
-
-def test_a_full_pace_defers(pipeline: Pipeline) -> None:
-    pace = pipeline.worker("chat-mini").pace
-    for n in range(pipeline.models.models["chat-mini"].in_flight):
-        assert pace.take(f"other-{n}", 60) == 0
-    pipeline.post(BODY)
-    pipeline.deliver("chat-mini")
-    assert pipeline.vendor.calls == []
-
-
-def test_places_come_back_after_the_call_whatever_became_of_it(pipeline: Pipeline) -> None:
-    pipeline.vendor.script = [VendorFailed("500")]
-    finished(pipeline)
-    drain(pipeline, "chat-mini")
-    pace = pipeline.worker("chat-mini").pace
-    for n in range(pipeline.models.models["chat-mini"].in_flight):
-        assert pace.take(f"other-{n}", 60) == 0
-
-
-def test_a_slow_worker_whose_job_was_taken_over_changes_nothing(pipeline: Pipeline) -> None:
-    job_id = pipeline.post(BODY).json["id"]
-    doors = pipeline.worker("chat-mini")
-    now = pipeline.clock.now()
-    slow = doors.attempts.claim(
-        loaded(pipeline, job_id), "slow", now=now, until=now + 5, start=True
-    )
-    pipeline.clock.time += 6
-    pipeline.deliver("chat-mini")  # its successor completes the job
-    before = pipeline.items()
-
-    staged = Staged(job_id, "too late", [], False, 1, 2, 30, None, pipeline.clock.now())
-    with pytest.raises(LostFence):
-        doors.finish.judged(slow, staged, pipeline.models.models["chat-mini"])
-    assert pipeline.items() == before
-    assert pipeline.post(BODY, "another").json["output"] == {"text": "42"}
-
-
-def test_two_workers_cannot_claim_one_job(pipeline: Pipeline) -> None:
-    job = loaded(pipeline, pipeline.post(BODY).json["id"])
-    attempts = pipeline.worker("chat-mini").attempts
-    now = pipeline.clock.now()
-    first = attempts.claim(job, "first", now=now, until=now + 5, start=True)
-    assert (first.attempt, first.starts) == (1, 1)
-    with pytest.raises(LostFence):
-        attempts.claim(job, "second", now=now, until=now + 5, start=True)
-    assert attempts.claim(job, "first", now=now, until=now + 5, start=True) == first  # its own
-
-
-def test_a_job_whose_workers_die_every_time_ends_when_its_starts_are_spent(
-    pipeline: Pipeline,
-) -> None:
-    job_id = pipeline.post(BODY).json["id"]
-    attempts = pipeline.worker("chat-mini").attempts
-    for n in range(pipeline.models.models["chat-mini"].retry.starts):
-        now = pipeline.clock.now()
-        attempts.claim(loaded(pipeline, job_id), f"dies-{n}", now=now, until=now + 5, start=True)
-        pipeline.clock.time += 6
-    drain(pipeline, "chat-mini")
-    assert loaded(pipeline, job_id).status is Status.DEAD_LETTERED
-    assert pipeline.vendor.calls == []
-
-
-def test_an_answer_made_meanwhile_is_used_instead_of_a_call(pipeline: Pipeline) -> None:
-    other = finished(pipeline, {**BODY, "params": {"seed": 9}}, "other")
-    job_id = pipeline.post(BODY).json["id"]
-    now = pipeline.clock.now()
-    cached = Cached(other, {"text": "42"}, now, now + 60)
-    pipeline.worker("chat-mini").cache.promote(loaded(pipeline, job_id).job_key, cached, now)
-    pipeline.vendor.calls.clear()
-
-    pipeline.deliver("chat-mini")
-    done = pipeline.get(f"/v1/jobs/{job_id}").json
-    assert (done["status"], done["source"], done["output"]) == ("completed", "cache", cached.output)
-    assert pipeline.vendor.calls == []
-
-
 def test_a_report_is_checked_and_served_as_data(pipeline: Pipeline) -> None:
     pipeline.vendor.script = [answer(json.dumps(REPORT))]
     job_id = finished(pipeline, EXTRACT)
@@ -341,10 +183,3 @@ def test_a_wait_beyond_the_deadline_fails_the_job_at_once(pipeline: Pipeline) ->
     pipeline.deliver("chat-mini")
     job = pipeline.get(f"/v1/jobs/{job_id}").json
     assert (job["status"], job["error"]["class"]) == ("failed", "deadline")
-
-
-def test_a_worker_with_too_little_time_left_does_not_call(pipeline: Pipeline) -> None:
-    pipeline.post(BODY)
-    pipeline.deliver("chat-mini", remaining=4.0)
-    assert pipeline.vendor.calls == []
-    assert len(pipeline.bodies(pipeline.queue_url("chat-mini"))) == 1

@@ -61,7 +61,7 @@ class Claims:
         """Store a new job with its claims; None if it is there now, else what is in its place.
 
         Args:
-            job: the job; a finished one (an answer reused) claims no work.
+            job: the job; a finished one (an answer reused) claims no work and needs no input.
             claim: name of the idempotency claim.
             asked: input and parameters, kept beside the job.
             metadata: the partner's notes.
@@ -74,18 +74,15 @@ class Claims:
         actions = [
             _claim(job, claim, now, replacing),
             put(status_item(job), "attribute_not_exists(pk)"),
-            put({**base, "sk": "input", **self._payloads.put(f"{job.id}/input", asked)}),
         ]
         if metadata:
             notes = self._payloads.put(f"{job.id}/metadata", metadata)
             actions.append(put({**base, "sk": "metadata", **notes}))
         if not job.done:
-            actions.append(
-                put(
-                    {"pk": work_pk(job.job_key), "sk": content_sk(job.partner), "job_id": job.id},
-                    "attribute_not_exists(pk)",
-                )
-            )
+            content = {"pk": work_pk(job.job_key), "sk": content_sk(job.partner), "job_id": job.id}
+            actions.append(put(content, "attribute_not_exists(pk)"))
+            body = self._payloads.put(f"{job.id}/input", asked)
+            actions.append(put({**base, "sk": "input", **body}))
         try:
             self._table.write([*actions, *effects])
         except ConditionFailed as failed:

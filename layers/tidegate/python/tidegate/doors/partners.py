@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tidegate.doors.dynamo import Table, put
+from tidegate.doors.dynamo import ConditionFailed, Table, put
 from tidegate.rules.partner_key import PartnerKey, digest
 
 
@@ -34,7 +34,7 @@ class Partners:
         """Store a new key of a partner; of the secret only its hash.
 
         Raises:
-            ConditionFailed: the key id exists.
+            ConditionFailed: another key has this id.
         """
         record = {
             "pk": f"key#{key.key_id}",
@@ -45,4 +45,9 @@ class Partners:
             "created_at": int(now),
         }
         owner = {"pk": f"partner#{partner}", "sk": f"key#{key.key_id}", "created_at": int(now)}
-        self._table.write([put(record, "attribute_not_exists(pk)"), put(owner)])
+        try:
+            self._table.write([put(record, "attribute_not_exists(pk)"), put(owner)])
+        except ConditionFailed as failed:
+            found = failed.found[0] or {}
+            if found.get("secret_sha256") != record["secret_sha256"]:  # else: our own, reply lost
+                raise

@@ -17,8 +17,9 @@ from tidegate.doors.claims import Claim, Claims, Taken
 from tidegate.doors.jobs import Jobs
 from tidegate.doors.queue import Queue
 from tidegate.errors import CacheUnavailable, IdempotencyKeyReused, Unavailable
+from tidegate.flows.asked import Asked, ask
 from tidegate.rules import keys
-from tidegate.rules.catalogue import Catalogue, Entry
+from tidegate.rules.catalogue import Catalogue
 from tidegate.rules.job import Job, Status
 from tidegate.rules.request import JobRequest
 from tidegate.telemetry import Telemetry
@@ -41,21 +42,6 @@ class Doors:
     clock: Clock
     ids: Ids
     telemetry: Telemetry
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A request with the names it goes by."""
-
-    request: JobRequest
-    entry: Entry
-    partner: str
-    claim: str
-    job_key: str
-    fingerprint: str
-    token: str
-    """Of this request alone, to know its own write by."""
-    correlation_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,17 +70,8 @@ def accept(
     """
     entry = catalogue.models[request.model]
     claim = keys.claim_id(partner, route, key)
-    asked = Asked(
-        request=request,
-        entry=entry,
-        partner=partner,
-        claim=claim,
-        job_key=keys.job_key(request, entry, partner=partner, claim=claim),
-        fingerprint=keys.fingerprint(request),
-        token=doors.ids.token(),
-        correlation_id=correlation_id,
-    )
     doors.telemetry.bind(model=request.model, idempotency_key_hash=claim[:16])
+    asked = ask(request, entry, partner, claim, doors.ids.token(), correlation_id)
     replacing: str | None = None
     for _ in range(TURNS):
         outcome = _decide(asked, doors, replacing)
@@ -117,7 +94,7 @@ def _decide(asked: Asked, doors: Doors, replacing: str | None) -> Accepted | Cla
     if answer is not None:
         return _answer(asked, doors, answer, replacing, now)
     job = None if running is None else doors.jobs.load(running)
-    if job is not None and not job.done and _same_work(job, asked):
+    if job is not None and not job.done and asked.is_for(job):
         return _join(asked, doors, job, replacing, now)
     return _create(asked, doors, replacing, now)
 
@@ -155,7 +132,7 @@ def _answer(
     asked: Asked, doors: Doors, answer: Cached, replacing: str | None, now: float
 ) -> Accepted | Claim | None:
     finished = replace(
-        _new_job(asked, doors, now),
+        asked.new_job(doors.ids.job_id(now), now),
         status=Status.COMPLETED,
         finished_at=now,
         cache_status="hit",
@@ -181,7 +158,7 @@ def _join(
 def _create(
     asked: Asked, doors: Doors, replacing: str | None, now: float
 ) -> Accepted | Claim | None:
-    job = _new_job(asked, doors, now)
+    job = asked.new_job(doors.ids.job_id(now), now)
     taken = _store(asked, doors, job, replacing, now)
     if taken is not None:
         return taken.claim or _running(asked, doors, taken, replacing, now)
@@ -227,30 +204,6 @@ def _store(asked: Asked, doors: Doors, job: Job, replacing: str | None, now: flo
         body.metadata,
         now=now,
         replacing=replacing,
-    )
-
-
-def _same_work(job: Job, asked: Asked) -> bool:
-    """Return whether a hint told the truth."""
-    return job.partner == asked.partner and job.job_key == asked.job_key
-
-
-def _new_job(asked: Asked, doors: Doors, now: float) -> Job:
-    body = asked.request.body
-    seconds = min(body.deadline_seconds or asked.entry.deadline, asked.entry.deadline)
-    return Job(
-        id=doors.ids.job_id(now),
-        partner=asked.partner,
-        model=asked.request.model,
-        task=asked.request.task,
-        job_key=asked.job_key,
-        fingerprint=asked.fingerprint,
-        idempotency_hash=asked.claim[:16],
-        status=Status.QUEUED,
-        enqueued_at=now,
-        deadline_at=now + seconds,
-        priority=body.priority,
-        correlation_id=asked.correlation_id,
     )
 
 

@@ -1,0 +1,64 @@
+"""A request with the names it goes by, and the job it asks for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tidegate.rules import keys
+from tidegate.rules.catalogue import Entry
+from tidegate.rules.job import Job, Status
+from tidegate.rules.request import JobRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What one request of one partner comes to."""
+
+    request: JobRequest
+    entry: Entry
+    partner: str
+    claim: str
+    job_key: str
+    fingerprint: str
+    token: str
+    """Of this request alone, to know its own write by."""
+    correlation_id: str
+
+    def is_for(self, job: Job) -> bool:
+        """Return whether a job is this partner's and at this work: a hint may be wrong."""
+        return job.partner == self.partner and job.job_key == self.job_key
+
+    def new_job(self, job_id: str, now: float) -> Job:
+        """Return the job as it is when it is accepted at `now` (seconds since the epoch)."""
+        body = self.request.body
+        seconds = min(body.deadline_seconds or self.entry.deadline, self.entry.deadline)
+        return Job(
+            id=job_id,
+            partner=self.partner,
+            model=self.request.model,
+            task=self.request.task,
+            job_key=self.job_key,
+            fingerprint=self.fingerprint,
+            idempotency_hash=self.claim[:16],
+            status=Status.QUEUED,
+            enqueued_at=now,
+            deadline_at=now + seconds,
+            priority=body.priority,
+            correlation_id=self.correlation_id,
+        )
+
+
+def ask(
+    request: JobRequest, entry: Entry, partner: str, claim: str, token: str, correlation_id: str
+) -> Asked:
+    """Return a request with its names."""
+    return Asked(
+        request=request,
+        entry=entry,
+        partner=partner,
+        claim=claim,
+        job_key=keys.job_key(request, entry, partner=partner, claim=claim),
+        fingerprint=keys.fingerprint(request),
+        token=token,
+        correlation_id=correlation_id,
+    )

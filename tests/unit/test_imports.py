@@ -1,0 +1,47 @@
+"""The import budget: what a cold start of each function may load, and what it must not."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+PATHS = [str(ROOT / "functions"), str(ROOT / "layers" / "tidegate" / "python")]
+
+COUNT = """
+import json, sys
+sys.path[:0] = json.loads(sys.argv[1])
+__import__(sys.argv[2])
+print(json.dumps(sorted(sys.modules)))
+"""
+
+NEVER = {"aws_xray_sdk", "fastapi", "tests", "moto", "pandas", "numpy"}
+FORBIDDEN = {
+    "api.handler": NEVER
+    | {"httpx", "httpcore", "jsonschema_rs", "tidegate.vendors", "tidegate.gate", "worker"},
+    "authorizer.handler": NEVER
+    | {"httpx", "jsonschema_rs", "redis", "pydantic", "aws_lambda_powertools", "tidegate.flows"},
+    "worker.handler": NEVER
+    | {"jsonschema_rs", "api", "aws_lambda_powertools.event_handler", "tidegate.doors.valkey_iam"},
+}
+MOST = {"api.handler": 1100, "authorizer.handler": 650, "worker.handler": 1150}
+"""Modules, a tenth over what was counted; milliseconds depend on the machine, this does not."""
+
+
+@pytest.mark.parametrize("handler", FORBIDDEN)
+def test_a_cold_start_loads_no_more_than_it_needs(handler: str) -> None:
+    # The environment is empty: a handler that read it at import would fail here.
+    run = subprocess.run(
+        [sys.executable, "-c", COUNT, json.dumps(PATHS), handler],
+        capture_output=True,
+        check=True,
+        text=True,
+        env={"AWS_DEFAULT_REGION": "us-east-1", "PATH": ""},
+    )
+    loaded = set(json.loads(run.stdout))
+    assert loaded & FORBIDDEN[handler] == set()
+    assert len(loaded) <= MOST[handler]

@@ -1,0 +1,45 @@
+"""Calls to a vendor over a mock transport or a real socket, for the tests of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import httpx
+
+from tests.unit.vendor_server import SteppingClock, entry, timeouts
+from tidegate.clock import SystemClock
+from tidegate.rules.catalogue import Entry
+from tidegate.vendors.base import VendorAnswer, VendorCall
+from tidegate.vendors.registry import build
+
+KEY = "sk-very-secret"
+PROMPT = "the partner's private words"
+GOOD = {
+    "id": "chatcmpl-1",
+    "model": "gpt-4o-mini-2024-07-18",
+    "choices": [{"message": {"content": "Hello."}, "finish_reason": "stop"}],
+    "usage": {"prompt_tokens": 3, "completion_tokens": 2},
+}
+
+
+def call_of(model: Entry) -> VendorCall:
+    message = {"role": "user", "content": PROMPT}
+    return VendorCall(model, {"messages": [message]}, {"max_tokens": 9}, "job_1:1")
+
+
+def answered(
+    handler: Callable[[httpx.Request], httpx.Response],
+    *,
+    clock: SteppingClock | None = None,
+    **changes: object,
+) -> VendorAnswer:
+    model = entry("chat-mini", **changes)
+    transport = httpx.MockTransport(handler)
+    vendor = build(model, "http://vendor.test/v1", lambda: KEY, clock or SteppingClock(), transport)
+    return vendor.call(call_of(model))
+
+
+def over_socket(url: str, clock: SteppingClock | None = None, **seconds: float) -> VendorAnswer:
+    model = entry("chat-mini", timeouts=timeouts(**seconds))
+    vendor = build(model, url, lambda: KEY, clock or SystemClock())
+    return vendor.call(call_of(model))
