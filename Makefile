@@ -12,6 +12,8 @@ CDK := $(NODE) cdk
 LOCK := $(UV) pip compile --universal --python-version 3.11 --python $(PY) --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate $(LOCK_FLAGS)
 
+LOCAL_CONTEXT := -c redis_url=redis://127.0.0.1:6379/0 -c vendor_url=http://127.0.0.1:9100
+
 .DEFAULT_GOAL := help
 .PHONY: help setup demo up down test check synth deploy lock
 
@@ -40,9 +42,11 @@ check: setup ## Lint, formatting, types, direction of imports, house rules
 	$(PY) -m cli.house
 
 synth: setup ## Synthesise every environment, without AWS
-	@for env in dev staging prod local; do \
-		echo "synth $$env"; \
-		$(CDK) synth --quiet --no-lookups --no-notices -c env=$$env --output cdk.out/$$env || exit 1; \
+	@mkdir -p cdk.out
+	@for env in dev staging prod "local $(LOCAL_CONTEXT)"; do \
+		set -- $$env; name=$$1; echo "synth $$name"; \
+		$(CDK) synth --quiet --no-lookups --no-notices --output cdk.out/$$name -c env=$$@ \
+			>cdk.out/$$name.log 2>&1 || { cat cdk.out/$$name.log; exit 1; }; \
 	done
 
 deploy: setup ## Deploy to AWS (ENV=dev|staging|prod, with your AWS credentials)

@@ -130,7 +130,7 @@ def _local(context: Context) -> EnvironmentConfig:
         log_level="INFO",
         log_days=1,
         throttle=Throttle(rate=1000, burst=2000),
-        authorizer_ttl=5,
+        authorizer_ttl=60,
         cache=None,
         redis_url=redis_url,
         python_platform=None,

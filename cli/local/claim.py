@@ -8,10 +8,15 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 
 class Claimed(RuntimeError):
     """Another process runs the stack of this folder."""
+
+
+GLANCE = 0.2
+"""Seconds a lock may be held by somebody who only looks whether there is an owner."""
 
 
 @contextmanager
@@ -23,10 +28,11 @@ def claimed(folder: Path) -> Iterator[None]:
     """
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "owner").open("a+") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise Claimed(f"{folder} already has a stack") from None
+        until = time.monotonic() + GLANCE
+        while not _locked(lock):
+            if time.monotonic() > until:
+                raise Claimed(f"{folder} already has a stack")
+            time.sleep(0.02)
         lock.truncate(0)
         lock.write(str(os.getpid()))
         lock.flush()
@@ -44,6 +50,14 @@ def owner(folder: Path) -> int | None:
         except BlockingIOError:
             return int(lock.read() or 0) or None
     return None
+
+
+def _locked(lock: TextIO) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def released(folder: Path, patience: float) -> bool:

@@ -35,8 +35,11 @@ STOP_PATIENCE = 40.0
 def up(dir: Dir = DEFAULT, latency_ms: Latency = 0) -> None:  # noqa: A002
     """Start the stack, leave it running and write stack.json."""
     console = Console()
-    running = read(dir) if owner(dir) else None
-    if running:
+    if owner(dir):
+        running = read(dir)
+        if running is None:
+            console.print(f"The stack in {dir} is being started or stopped; try again shortly.")
+            raise typer.Exit(1)
         console.print(f"Already up since {_since(dir)}; `down` stops it.")
         _show(console, dir, running)
         return
