@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.pipeline import CATALOGUE_FOLDER
+from tidegate.gate.contract import violations
 from tidegate.rules.catalogue import CatalogueError, load, parse
 
 ENTRY: dict[str, Any] = {
@@ -30,6 +31,12 @@ def test_our_own_catalogue_has_one_entry_per_task_and_adapter(environment: str) 
         "cohere-chat",
         "openai-images",
     }
+
+
+def test_every_contract_of_ours_can_be_used_and_refuses_something() -> None:
+    contracts = [e.contract for e in load(CATALOGUE_FOLDER).models.values() if e.contract]
+    assert contracts
+    assert all(violations(contract.schema_, {}) for contract in contracts)
 
 
 @pytest.mark.parametrize("environment", ["local", "prod"])

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from tests.unit.vendor_server import entry
-from tidegate.gate.contract import MAX_REASONS, ContractUnusable, Violation, violations
+from tidegate.errors import ContractUnusable
+from tidegate.gate.contract import MAX_REASONS, Violation, violations
 
 GOOD = {
     "account_id": 7,

@@ -15,6 +15,7 @@ TidegateError                    code, HTTP status, retry class
 │   ├── UnknownModel             422
 │   └── IdempotencyKeyReused     422
 ├── Unavailable                  503  ours, passing: conflicts, throttles
+├── ContractUnusable             500  ours: an entry's contract is no JSON Schema
 ├── DoorError                    a side effect that could not be done
 │   ├── CacheUnavailable         Redis is out of reach: defer, never call unlimited
 │   ├── LostFence                another attempt owns the job now
@@ -149,6 +150,13 @@ class Unavailable(TidegateError):
 
     status = 503
     code = "temporarily_unavailable"
+    retry = Retry.RETRYABLE
+
+
+class ContractUnusable(TidegateError):
+    """An entry's contract is no JSON Schema, or refers to something outside itself."""
+
+    code = "contract_unusable"
     retry = Retry.RETRYABLE
 
 

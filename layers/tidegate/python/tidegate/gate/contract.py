@@ -9,6 +9,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from tidegate.errors import ContractUnusable
 from tidegate.rules.closed_schema import closed
 
 if TYPE_CHECKING:
@@ -39,10 +40,6 @@ _MESSAGES = {
     "format": "is not of the format",
 }
 """Ours rather than the validator's, which quote the value."""
-
-
-class ContractUnusable(ValueError):
-    """The contract itself is wrong: no JSON Schema, or it refers to something outside itself."""
 
 
 @dataclass(frozen=True, slots=True)
