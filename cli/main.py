@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from cli import partners
+from cli.demo.command import demo
 from cli.local import commands as local
 
 app = typer.Typer(
@@ -13,5 +14,6 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_show_locals=False,
 )
+app.command()(demo)
 app.add_typer(local.app, name="local")
 app.add_typer(partners.app, name="partners")

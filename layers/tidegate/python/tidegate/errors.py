@@ -29,8 +29,6 @@ TidegateError                    code, HTTP status, retry class
     └── VendorAccount            401, 402, 403: the model's account, no job's fault
 """
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import ClassVar
 
@@ -243,7 +241,6 @@ class VendorRefused(VendorError):
     """400, 404, 413, 422, content policy: the same request would be refused again."""
 
     code = "vendor_refused"
-    retry = Retry.PERMANENT
 
 
 class VendorAccount(VendorError):
