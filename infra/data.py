@@ -107,7 +107,9 @@ class Data(Construct):
             lifecycle_rules=[
                 s3.LifecycleRule(
                     id="expire",
-                    expiration=Duration.days(30),
+                    # Longer than any item that points here: a job's output is kept for 60 days
+                    # after its deadline (a day) or its answer's reuse (a week) ends.
+                    expiration=Duration.days(90),
                     abort_incomplete_multipart_upload_after=Duration.days(1),
                 )
             ],

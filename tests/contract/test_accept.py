@@ -168,6 +168,17 @@ def test_with_redis_emptied_a_paid_answer_is_served_from_dynamodb(pipeline: Pipe
     assert len(pipeline.vendor.calls) == 1
 
 
+def test_an_answer_that_was_not_promoted_is_served_all_the_same(pipeline: Pipeline) -> None:
+    """The worker died after its commit: the pending mark still names the finished job."""
+    job_id = finished(pipeline)
+    job_key = pipeline.api.doors.jobs.load(job_id).job_key  # type: ignore[union-attr]
+    pipeline.valkey.delete(f"tg:{{{job_key}}}:result")
+    pipeline.api.doors.cache.mark_pending(job_key, job_id, 60)
+
+    assert pipeline.post(BODY, "another-key").status == 200
+    assert len(pipeline.vendor.calls) == 1
+
+
 def test_a_replay_sends_the_message_again_while_the_job_has_not_started(
     pipeline: Pipeline,
 ) -> None:

@@ -90,25 +90,24 @@ def _decide(asked: Asked, doors: Doors, replacing: str | None) -> Accepted | Cla
     `replacing` is the ended job whose claim this request takes over.
     """
     now = doors.clock.now()
-    answer, running = _at_hand(asked, doors, now)
-    if answer is not None:
-        return _answer(asked, doors, answer, replacing, now)
-    job = None if running is None else doors.jobs.load(running)
-    if job is not None and not job.done and asked.is_for(job):
-        return _join(asked, doors, job, replacing, now)
+    found = _at_hand(asked, doors, now)
+    if isinstance(found, Cached):
+        return _answer(asked, doors, found, replacing, now)
+    if found is not None:
+        return _join(asked, doors, found, replacing, now)
     return _create(asked, doors, replacing, now)
 
 
-def _at_hand(asked: Asked, doors: Doors, now: float) -> tuple[Cached | None, str | None]:
-    """Return a usable answer, and the id of a job that seems to be at this work."""
-    model = asked.request.model
+def _at_hand(asked: Asked, doors: Doors, now: float) -> Cached | Job | None:
+    """Return a usable answer, or the job that is at this work: from Redis, else from DynamoDB."""
     try:
         look = doors.cache.look(asked.job_key, now)
     except CacheUnavailable:
-        doors.telemetry.count("CacheUnavailable", model=model)
+        doors.telemetry.count("CacheUnavailable", model=asked.request.model)
     else:
-        if look.result is not None or look.running is not None:
-            return look.result, look.running
+        found = look.result or _at_work(asked, doors, look.running)
+        if found is not None:
+            return found
     work = doors.jobs.work(asked.job_key, asked.partner)
     if work.answer is not None and work.answer.hard_until > now:
         output = doors.jobs.output(work.answer.job_id)
@@ -117,8 +116,14 @@ def _at_hand(asked: Asked, doors: Doors, now: float) -> tuple[Cached | None, str
                 work.answer.job_id, output, work.answer.answered_at, work.answer.hard_until
             )
             _fill(asked, doors, answer, now)
-            return answer, None
-    return None, work.running
+            return answer
+    return _at_work(asked, doors, work.running)
+
+
+def _at_work(asked: Asked, doors: Doors, job_id: str | None) -> Job | None:
+    """Return the job if it is at this work indeed: what Redis says is a hint."""
+    job = None if job_id is None else doors.jobs.load(job_id)
+    return job if job is not None and not job.done and asked.is_for(job) else None
 
 
 def _fill(asked: Asked, doors: Doors, answer: Cached, now: float) -> None:
@@ -161,7 +166,10 @@ def _create(
     job = asked.new_job(doors.ids.job_id(now), now)
     taken = _store(asked, doors, job, replacing, now)
     if taken is not None:
-        return taken.claim or _running(asked, doors, taken, replacing, now)
+        if taken.claim is not None:
+            return taken.claim
+        running = _at_work(asked, doors, taken.running)
+        return None if running is None else _join(asked, doors, running, replacing, now)
     _send(asked, doors, job)
     doors.telemetry.count("CacheMisses", model=job.model)
     try:
@@ -169,15 +177,6 @@ def _create(
     except CacheUnavailable:
         doors.telemetry.count("CacheUnavailable", model=job.model)
     return Accepted(job, "created")
-
-
-def _running(
-    asked: Asked, doors: Doors, taken: Taken, replacing: str | None, now: float
-) -> Accepted | Claim | None:
-    job = None if taken.running is None else doors.jobs.load(taken.running)
-    if job is None or job.done:
-        return None
-    return _join(asked, doors, job, replacing, now)
 
 
 def _replay(asked: Asked, doors: Doors, claim: Claim) -> tuple[str | None, Accepted | None]:
