@@ -171,4 +171,5 @@ def _cache_status(job: Job) -> dict[str, str]:
     """Return `Cache-Status` (RFC 9211)."""
     if job.cache_status == "hit":
         return {"Cache-Status": "tidegate; hit"}
-    return {"Cache-Status": "tidegate; fwd=miss" + ("; stored" if job.done else "")}
+    stored = "; stored" if job.status is Status.COMPLETED else ""
+    return {"Cache-Status": f"tidegate; fwd=miss{stored}"}

@@ -44,9 +44,7 @@ def handle(
     for record in event["Records"]:
         message = Message(record["messageId"], record["receiptHandle"], record["body"])
         try:
-            outcome = work(
-                message, entry, doors, lambda: context.get_remaining_time_in_millis() / 1000
-            )
+            outcome = work(message, entry, doors, lambda: _remaining(context))
             if outcome.hand_back_after is not None:
                 doors.queue.hand_back(doors.queue_url, message.receipt, outcome.hand_back_after)
                 failures.append({"itemIdentifier": message.id})

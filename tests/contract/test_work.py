@@ -131,6 +131,8 @@ def test_an_answer_that_breaks_the_contract_is_quarantined_and_never_seen(
 
     job = pipeline.get(f"/v1/jobs/{job_id}").json
     assert (job["status"], job["error"]["code"], job["output"]) == ("quarantined", code, None)
+    stored = pipeline.get(f"/v1/jobs/{job_id}").headers["Cache-Status"]
+    assert stored == "tidegate; fwd=miss"  # nothing was
     assert len(pipeline.vendor.calls) == 1
     (body,) = pipeline.bodies(pipeline.quarantine_url)
     assert json.loads(body) == {"v": 1, "job_id": job_id, "reason": code}

@@ -142,7 +142,8 @@ class Finish:
 
     def _quarantined(self, job: Job, staged: Staged, verdict: Verdict) -> Outcome:
         first = verdict.reasons[0]
-        why = JobError("gate", first.code, first.message, "gate")
+        where = f"{first.pointer}: " if first.pointer else ""
+        why = JobError("gate", first.code, where + first.message, "gate")
         kept = {
             "text": staged.text,
             "images": staged.images,

@@ -25,6 +25,10 @@ from tidegate.rules.catalogue import LEASE_MARGIN, Entry
 from tidegate.rules.job import Job, Status
 from tidegate.telemetry import Telemetry
 
+BUSY_DELAY = 10.0
+"""Seconds at most until a message looks again whether a lease or a place is free: most calls end
+long before the lease of the worker that makes them."""
+
 REDIS_DOWN_DELAY = 15.0
 """Seconds until work is tried again when Redis is out of reach: nobody calls without a pace."""
 
@@ -102,7 +106,7 @@ def _with_lease(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
     busy = doors.lease.take(job.job_key, attempt.token, attempt.lease)
     if busy:
         doors.telemetry.count("LeaseContention", model=job.model)
-        return _defer(job, busy, "lease_held", doors)
+        return _defer(job, min(busy, BUSY_DELAY), "lease_held", doors)
     try:
         staged = doors.cache.staged(job.job_key, job.id)
         if staged is not None:  # a predecessor died after the vendor answered
@@ -124,7 +128,7 @@ def _unstaged(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
         return _defer(job, 0, "too_little_time", doors)
     wait = doors.pace.take(attempt.token, attempt.lease)
     if wait:
-        return _defer(job, min(wait, 5.0), "pace", doors)
+        return _defer(job, min(wait, BUSY_DELAY), "pace", doors)
     try:
         claimed = _claim(attempt, doors, start=True)
         try:

@@ -158,10 +158,7 @@ def _validated(model: type[_M], value: Any, at: str) -> _M:
         return model.model_validate(value)
     except ValidationError as error:
         problems = [
-            (
-                at + "".join("/" + _escaped(str(part)) for part in e["loc"]),
-                _message(e["type"], e["msg"]),
-            )
+            (at + _pointer(e["loc"]), _message(e["type"], e["msg"]))
             for e in error.errors(include_url=False, include_input=False)
         ]
         raise InvalidRequest(_sentence(problems), pointers=tuple(problems)) from None

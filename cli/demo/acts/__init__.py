@@ -1,0 +1,28 @@
+"""The acts of the demo, in the order in which they are played."""
+
+from __future__ import annotations
+
+from cli.demo.acts import (
+    burst,
+    dead_letter,
+    every_model,
+    hallucination,
+    poison,
+    refusals,
+    spread,
+    storm,
+    warm_up,
+)
+from cli.demo.facts import Act
+
+ACTS: tuple[Act, ...] = (
+    warm_up.ACT,
+    every_model.ACT,
+    burst.ACT,
+    spread.ACT,
+    storm.ACT,
+    hallucination.ACT,
+    dead_letter.ACT,
+    poison.ACT,
+    refusals.ACT,
+)
