@@ -86,6 +86,10 @@ class Api(Construct):
             rest_api_name=self._config.named("api"),
             description="Jobs for slow, expensive AI models",
             endpoint_types=[apigateway.EndpointType.REGIONAL],
+            # Bodies reach the function as the bytes they are, in base64: as text, what is not UTF-8
+            # would arrive as U+FFFD, and be accepted
+            # (docs.aws.amazon.com/apigateway/latest/developerguide/lambda-proxy-binary-media.html).
+            binary_media_types=["application/json"],
             # One role per account and region lets API Gateway write logs at all
             # (docs.aws.amazon.com/apigateway/latest/developerguide/set-up-logging.html).
             cloud_watch_role=not self._config.is_local,

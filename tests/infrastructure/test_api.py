@@ -126,3 +126,8 @@ def test_functions_run_where_their_packages_were_built_for(every: Synthesis) -> 
         assert len(properties["Layers"]) == 2
     for group in every.all_of("AWS::Logs::LogGroup").values():
         assert group["Properties"]["RetentionInDays"] == every.config.log_days
+
+
+def test_bodies_arrive_as_bytes(every: Synthesis) -> None:
+    """As text, bytes that are not UTF-8 would be replaced before the strict parser sees them."""
+    assert every.one_of("AWS::ApiGateway::RestApi")["BinaryMediaTypes"] == ["application/json"]
