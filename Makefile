@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 ENV ?= dev
+REGION ?= us-east-1
 DIR ?= .local
 
 VENV := .venv
@@ -49,8 +50,8 @@ synth: setup ## Synthesise every environment, without AWS
 			>cdk.out/$$name.log 2>&1 || { cat cdk.out/$$name.log; exit 1; }; \
 	done
 
-deploy: setup ## Deploy to AWS (ENV=dev|staging|prod, with your AWS credentials)
-	$(CDK) deploy --all -c env=$(ENV)
+deploy: setup ## Deploy to AWS (ENV=dev|staging|prod REGION=us-east-1, with your AWS credentials)
+	$(CDK) deploy --all -c env=$(ENV) -c region=$(REGION)
 
 lock: setup ## Pin dependencies anew; LOCK_FLAGS=--upgrade for newer ones
 	$(LOCK) requirements/bootstrap.in -o requirements/bootstrap.txt

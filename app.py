@@ -15,6 +15,8 @@ from aws_cdk import App  # noqa: E402
 from infra.build import BuildFailed  # noqa: E402
 from infra.environment import EnvironmentRefused, read  # noqa: E402
 from infra.service import compose  # noqa: E402
+from tidegate.errors import ContractUnusable  # noqa: E402
+from tidegate.gate.contract import check_contracts  # noqa: E402
 from tidegate.rules.catalogue import CatalogueError, load  # noqa: E402
 
 
@@ -24,8 +26,9 @@ def main() -> None:
     try:
         config = read(app.node.try_get_context)
         catalogue = load(ROOT / "layers" / "tidegate" / "python" / "catalogue", config.name)
+        check_contracts(catalogue.models)
         compose(app, config=config, catalogue=catalogue, root=ROOT)
-    except (EnvironmentRefused, CatalogueError, BuildFailed) as error:
+    except (EnvironmentRefused, CatalogueError, ContractUnusable, BuildFailed) as error:
         sys.exit(f"tidegate: {error}")
     app.synth()
 

@@ -62,7 +62,7 @@ class Api(Construct):
                 **cache.environment,
             },
         )
-        data.grant_jobs(self.function)
+        data.grant_jobs(self.function, "dynamodb:PutItem")
         data.grant_assets(self.function, "s3:GetObject")
         for model in models:
             model.queue.grant(self.function, "sqs:SendMessage")

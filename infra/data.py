@@ -44,18 +44,10 @@ class Data(Construct):
         )
         self.secrets = {vendor: self._secret(vendor) for vendor in config.vendors}
 
-    def grant_jobs(self, grantee: iam.IGrantable) -> None:
-        """Let a function read and write items of the jobs table; it never scans."""
-        self.jobs.grant(
-            grantee,
-            "dynamodb:GetItem",
-            "dynamodb:BatchGetItem",
-            "dynamodb:Query",
-            "dynamodb:PutItem",
-            "dynamodb:UpdateItem",
-            "dynamodb:DeleteItem",
-            "dynamodb:ConditionCheckItem",
-        )
+    def grant_jobs(self, grantee: iam.IGrantable, *writes: str) -> None:
+        """Let a function read jobs by key, and do `writes`; nobody scans."""
+        actions = ("dynamodb:GetItem", "dynamodb:Query", *writes)
+        self.jobs.grant(grantee, *actions)
 
     def grant_assets(self, function: lambda_.Function, *actions: str) -> None:
         """Let a function do `actions`, such as `s3:GetObject`, with objects of the bucket."""

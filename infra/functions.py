@@ -101,7 +101,6 @@ class FunctionFactory(Construct):
             environment={
                 "TIDEGATE_ENV": self._config.name,
                 "POWERTOOLS_SERVICE_NAME": package,
-                "POWERTOOLS_METRICS_NAMESPACE": "Tidegate",
                 "POWERTOOLS_LOG_LEVEL": self._config.log_level,
                 **environment,
             },

@@ -98,7 +98,9 @@ class Model(Construct):
                 report_batch_item_failures=True,
             )
         )
-        data.grant_jobs(self.worker)
+        data.grant_jobs(
+            self.worker, "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"
+        )
         data.grant_assets(self.worker, "s3:GetObject", "s3:PutObject")
         for queue in (self.queue, self.dlq, data.quarantine):
             queue.grant(self.worker, "sqs:SendMessage")

@@ -164,7 +164,7 @@ def _progress(job: Job) -> dict[str, str]:
 
 
 def _preference(granted: int | None) -> dict[str, str]:
-    return {} if granted is None else {"Preference-Applied": f"wait={granted}", "Vary": "Prefer"}
+    return {} if granted is None else {"Preference-Applied": f"wait={granted}"}
 
 
 def _cache_status(job: Job) -> dict[str, str]:

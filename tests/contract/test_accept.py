@@ -210,3 +210,17 @@ def test_after_a_curable_end_the_same_key_joins_what_runs_meanwhile(pipeline: Pi
     running = pipeline.post(body, "b").json["id"]
 
     assert pipeline.post(body, "a").json["id"] == running
+
+
+def test_a_stuck_job_holds_its_work_no_longer_than_its_deadline(pipeline: Pipeline) -> None:
+    stuck = pipeline.post({**BODY, "deadline_seconds": 10}, "a").json["id"]
+    pipeline.sqs.purge_queue(QueueUrl=pipeline.queue_url("chat-mini"))
+    pipeline.clock.time += 11
+
+    fresh = pipeline.post(BODY, "b").json["id"]
+    assert fresh != stuck
+    pipeline.api.doors.queue.send(pipeline.queue_url("chat-mini"), stuck, "acme")  # it turns up
+    while pipeline.deliver("chat-mini"):
+        pass
+    assert pipeline.get(f"/v1/jobs/{fresh}").json["status"] == "completed"
+    assert pipeline.get(f"/v1/jobs/{stuck}").json["status"] == "expired"

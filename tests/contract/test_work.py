@@ -185,3 +185,15 @@ def test_a_wait_beyond_the_deadline_fails_the_job_at_once(pipeline: Pipeline) ->
     pipeline.deliver("chat-mini")
     job = pipeline.get(f"/v1/jobs/{job_id}").json
     assert (job["status"], job["error"]["class"]) == ("failed", "deadline")
+
+
+def test_a_job_that_fails_at_its_deadline_leaves_a_copy_in_the_dlq(pipeline: Pipeline) -> None:
+    pipeline.vendor.script = [VendorFailed("500", vendor_status=500)]
+    job_id = pipeline.post({**BODY, "deadline_seconds": 10}).json["id"]
+    pipeline.deliver("chat-mini")
+    pipeline.clock.time += 11
+    drain(pipeline, "chat-mini")
+
+    assert pipeline.get(f"/v1/jobs/{job_id}").json["status"] == "failed"
+    (body,) = pipeline.bodies(pipeline.dlq_url("chat-mini"))
+    assert json.loads(body)["reason"] == "deadline_exceeded"

@@ -79,8 +79,7 @@ class Claims:
             notes = self._payloads.put(f"{job.id}/metadata", metadata)
             actions.append(put({**base, "sk": "metadata", **notes}))
         if not job.done:
-            content = {"pk": work_pk(job.job_key), "sk": content_sk(job.partner), "job_id": job.id}
-            actions.append(put(content, "attribute_not_exists(pk)"))
+            actions.append(_content(job, now))
             body = self._payloads.put(f"{job.id}/input", asked)
             actions.append(put({**base, "sk": "input", **body}))
         try:
@@ -113,13 +112,6 @@ class Claims:
             return Claim(found["job_id"], found["fingerprint"])
         return None
 
-    def find(self, claim: str, now: float) -> Claim | None:
-        """Return what a claim points at, or None if it is not there or over."""
-        item = self._table.get(claim_pk(claim), "claim")
-        if item is None or item["until"] < millis(now):
-            return None
-        return Claim(item["job_id"], item["fingerprint"])
-
 
 def _taken(found: Sequence[Item | None]) -> Taken | None:
     claimed, stored = found[0], found[1]
@@ -129,6 +121,18 @@ def _taken(found: Sequence[Item | None]) -> Taken | None:
         return Taken(Claim(claimed["job_id"], claimed["fingerprint"]), None)
     running = next((item["job_id"] for item in found[2:] if item and "job_id" in item), None)
     return Taken(None, running)
+
+
+def _content(job: Job, now: float) -> Action:
+    """Return the claim on the work; past its job's deadline another job may take it over."""
+    item = {
+        "pk": work_pk(job.job_key),
+        "sk": content_sk(job.partner),
+        "job_id": job.id,
+        "until": millis(job.deadline_at),
+        "expires_at": int(job.deadline_at) + CLAIM_LIFE,
+    }
+    return put(item, "attribute_not_exists(pk) OR #until < :now", {":now": millis(now)})
 
 
 def _claim(

@@ -9,7 +9,7 @@ from typing import Any
 from tidegate.doors.dynamo import Action, ConditionFailed, Item, Table, update
 from tidegate.doors.items import attributes, content_sk, job_of, job_pk, work_pk
 from tidegate.doors.payloads import Payloads
-from tidegate.errors import LostFence
+from tidegate.errors import DoorError, LostFence
 from tidegate.rules.job import Job
 
 
@@ -47,7 +47,7 @@ class Jobs:
         """Return what was asked: `input` and `params`."""
         item = self._table.get(job_pk(job_id), "input")
         if item is None:
-            raise LookupError(f"{job_id} has no input item")
+            raise DoorError(f"{job_id} has no input item")
         value: dict[str, Any] = self._payloads.get(item)
         return value
 

@@ -51,10 +51,6 @@ class Valkey:
         """Set a key for so many seconds."""
         self._do(lambda client: client.set(key, value, px=positive_millis(seconds)))
 
-    def life(self, key: str) -> float:
-        """Return the seconds a key has left; negative if it has no end or is not there."""
-        return int(self._do(lambda client: client.pttl(key))) / 1000
-
     def delete(self, key: str) -> None:
         """Remove a key."""
         self._do(lambda client: client.delete(key))

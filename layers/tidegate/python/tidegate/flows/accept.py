@@ -105,7 +105,7 @@ def _at_hand(asked: Asked, doors: Doors, now: float) -> Cached | Job | None:
     except CacheUnavailable:
         doors.telemetry.count("CacheUnavailable", model=asked.request.model)
     else:
-        found = look.result or _at_work(asked, doors, look.running)
+        found = look.result or _at_work(asked, doors, look.running, now)
         if found is not None:
             return found
     work = doors.jobs.work(asked.job_key, asked.partner)
@@ -117,13 +117,15 @@ def _at_hand(asked: Asked, doors: Doors, now: float) -> Cached | Job | None:
             )
             _fill(asked, doors, answer, now)
             return answer
-    return _at_work(asked, doors, work.running)
+    return _at_work(asked, doors, work.running, now)
 
 
-def _at_work(asked: Asked, doors: Doors, job_id: str | None) -> Job | None:
-    """Return the job if it is at this work indeed: what Redis says is a hint."""
+def _at_work(asked: Asked, doors: Doors, job_id: str | None, now: float) -> Job | None:
+    """Return the job if it is at this work indeed, and in time: what Redis says is a hint."""
     job = None if job_id is None else doors.jobs.load(job_id)
-    return job if job is not None and not job.done and asked.is_for(job) else None
+    if job is None or job.done or job.deadline_at < now or not asked.is_for(job):
+        return None
+    return job
 
 
 def _fill(asked: Asked, doors: Doors, answer: Cached, now: float) -> None:
@@ -168,7 +170,7 @@ def _create(
     if taken is not None:
         if taken.claim is not None:
             return taken.claim
-        running = _at_work(asked, doors, taken.running)
+        running = _at_work(asked, doors, taken.running, now)
         return None if running is None else _join(asked, doors, running, replacing, now)
     _send(asked, doors, job)
     doors.telemetry.count("CacheMisses", model=job.model)

@@ -138,6 +138,8 @@ class Finish:
         status = Status.EXPIRED if job.started_at is None else Status.FAILED
         why = JobError("deadline", "deadline_exceeded", "the deadline has passed", "queue")
         self.attempts.end(job, status, why, now=now)
+        if status is Status.FAILED:
+            self.queue.send_copy(self.dlq_url, job.id, job.partner, why.code)
         return self._ended(job, status, ACKNOWLEDGED)
 
     def _quarantined(self, job: Job, staged: Staged, verdict: Verdict) -> Outcome:

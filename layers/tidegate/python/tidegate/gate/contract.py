@@ -10,6 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from tidegate.errors import ContractUnusable
+from tidegate.rules.catalogue import Entry
 from tidegate.rules.closed_schema import closed
 
 if TYPE_CHECKING:
@@ -65,6 +66,20 @@ def violations(schema: Mapping[str, Any], value: Any) -> tuple[Violation, ...]:
     return tuple(_violation(error) for error in islice(errors, MAX_REASONS))
 
 
+def check_contracts(entries: Mapping[str, Entry]) -> None:
+    """Check at synth that every contract can be used, so that no worker finds out.
+
+    Raises:
+        ContractUnusable: one cannot; names its key.
+    """
+    for name, entry in entries.items():
+        if entry.contract is not None:
+            try:
+                violations(entry.contract.schema_, None)
+            except ContractUnusable as error:
+                raise ContractUnusable(f"models.{name}.contract.schema: {error}") from error
+
+
 @lru_cache(maxsize=32)
 def _compiled(schema: str) -> Draft202012Validator:
     # Imported here: only the workers of entries with a contract pay for it at their start.
@@ -80,4 +95,7 @@ def _violation(error: ValidationError) -> Violation:
     keyword = error.kind.name
     steps = (str(step).replace("~", "~0").replace("/", "~1") for step in error.instance_path)
     pointer = "".join("/" + step for step in steps)[:MAX_POINTER]
-    return Violation(pointer, keyword, _MESSAGES.get(keyword, "breaks the contract"))
+    message = _MESSAGES.get(keyword, "breaks the contract")
+    if keyword == "required":  # the name is the contract's own, not the answer's
+        message += f": {error.kind.as_dict().get('property', '')}"
+    return Violation(pointer, keyword, message)

@@ -125,7 +125,8 @@ class CachePolicy(_Strict):
 
     reuse: Reuse = "deterministic"
     scope: Literal["partner", "shared"] = "partner"
-    hard_ttl: int = Field(default=86_400, ge=1)
+    hard_ttl: int = Field(default=86_400, ge=1, le=30 * 86_400)
+    """At most 30 days: what an answer points at in S3 is kept for 90."""
     jitter: float = Field(default=0.1, ge=0, le=0.5)
     """Share of the life by which it is shortened at random, so that entries do not end together."""
 
