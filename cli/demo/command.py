@@ -13,9 +13,9 @@ import typer
 from botocore.exceptions import BotoCoreError, ClientError
 
 from cli.demo.acts import ACTS
-from cli.demo.facts import Act, Check, Facts, Unfinished
+from cli.demo.facts import Check, Facts, Unfinished
 from cli.demo.screen import Screen, console
-from cli.demo.stage import Stage, set_stage
+from cli.demo.stage import Act, Stage, set_stage
 from cli.demo.totals import audit, rows, totals
 from cli.local.claim import Claimed
 from cli.local.processes import StartFailed

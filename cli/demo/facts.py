@@ -1,13 +1,8 @@
-"""What an act is, and what it found out."""
+"""What an act found out."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from cli.demo.stage import Stage
 
 
 class Unfinished(RuntimeError):
@@ -48,13 +43,3 @@ class Facts:
 
     checks: tuple[Check, ...]
     notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Act:
-    """One scene of the demo; a new one is a module with an `ACT`, named in `acts`."""
-
-    title: str
-    story: str
-    """What happens and what to look for, for somebody who sees Tidegate for the first time."""
-    play: Callable[[Stage], Facts]

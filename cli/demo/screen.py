@@ -16,7 +16,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table
 from rich.text import Text
 
-from cli.demo.facts import Act, Check, Facts
+from cli.demo.facts import Check, Facts
+from cli.demo.stage import Act
 
 WIDEST = 100
 """Columns of a paragraph, and of a log, where there is no terminal to ask."""

@@ -12,7 +12,7 @@ import httpx
 
 from cli.demo.books import LOOK, Books
 from cli.demo.crowd import Seen, side_by_side
-from cli.demo.facts import Unfinished
+from cli.demo.facts import Facts, Unfinished
 from cli.demo.partner import PartnerClient, Tally
 from cli.demo.vendor import Vendor
 from cli.local.stack import CATALOGUE, ENVIRONMENT, StackInfo
@@ -89,3 +89,13 @@ def set_stage(info: StackInfo, progress: Progress) -> Iterator[Stage]:
             partners.append(PartnerClient(info.api_url, partner.api_key, tally))
             opened.callback(partners[-1].close)
         yield Stage(info, tuple(partners), vendor, books, tally, models, progress)
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """One scene of the demo; a new one is a module with an `ACT`, named in `acts`."""
+
+    title: str
+    story: str
+    """What happens and what to look for, for somebody who sees Tidegate for the first time."""
+    play: Callable[[Stage], Facts]

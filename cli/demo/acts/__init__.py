@@ -13,7 +13,7 @@ from cli.demo.acts import (
     storm,
     warm_up,
 )
-from cli.demo.facts import Act
+from cli.demo.stage import Act
 
 ACTS: tuple[Act, ...] = (
     warm_up.ACT,

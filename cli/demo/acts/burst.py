@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from cli.demo import asks
 from cli.demo.asks import Ask
 from cli.demo.crowd import at_once
-from cli.demo.facts import Act, Check, Facts
+from cli.demo.facts import Check, Facts
 from cli.demo.partner import How, Reply, new_key
-from cli.demo.stage import Stage
+from cli.demo.stage import Act, Stage
 
 CLIENTS = 50
 MODEL = "chat-mini"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from cli.demo import asks
 from cli.demo.books import await_that
-from cli.demo.facts import Act, Check, Facts
+from cli.demo.facts import Check, Facts
 from cli.demo.partner import new_key
-from cli.demo.stage import Stage
+from cli.demo.stage import Act, Stage
 
 MODEL = "code-command"
 

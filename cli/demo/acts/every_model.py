@@ -7,8 +7,8 @@ import time
 from typing import Any
 
 from cli.demo import asks
-from cli.demo.facts import Act, Check, Facts
-from cli.demo.stage import Stage
+from cli.demo.facts import Check, Facts
+from cli.demo.stage import Act, Stage
 
 WIDTH = 64
 """Characters of an answer that are shown."""

@@ -6,8 +6,8 @@ import json
 
 from cli.demo import asks
 from cli.demo.books import await_that
-from cli.demo.facts import Act, Check, Facts
-from cli.demo.stage import Stage
+from cli.demo.facts import Check, Facts
+from cli.demo.stage import Act, Stage
 
 MODEL = "risk-report"
 INVENTED = "SEVERE"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from cli.demo import asks
 from cli.demo.books import await_that
 from cli.demo.crowd import at_once
-from cli.demo.facts import Act, Check, Facts
-from cli.demo.stage import Stage
+from cli.demo.facts import Check, Facts
+from cli.demo.stage import Act, Stage
 
 MODEL = "chat-mini"
 POISON = "{this is not JSON"

@@ -7,9 +7,9 @@ from collections import Counter
 from cli.demo import asks
 from cli.demo.asks import Ask
 from cli.demo.crowd import side_by_side
-from cli.demo.facts import Act, Check, Facts
+from cli.demo.facts import Check, Facts
 from cli.demo.partner import PartnerClient, Reply
-from cli.demo.stage import Stage
+from cli.demo.stage import Act, Stage
 
 DISTINCT = 40
 REPEATED = 20

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from cli.demo import asks
 from cli.demo.crowd import at_once
-from cli.demo.facts import Act, Check, Facts
-from cli.demo.stage import Stage
+from cli.demo.facts import Check, Facts
+from cli.demo.stage import Act, Stage
 from cli.demo.vendor import Call
 
 MODEL = "chat-claude"

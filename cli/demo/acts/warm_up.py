@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 from cli.demo.crowd import at_once
-from cli.demo.facts import Act, Check, Facts
-from cli.demo.stage import Stage
+from cli.demo.facts import Check, Facts
+from cli.demo.stage import Act, Stage
 
 WAVES = (4, 8, 16, 32, 50)
 WARM = 1.0
