@@ -28,9 +28,9 @@ ALWAYS = {
 
 @cache
 def _api() -> tuple[Api, APIGatewayRestResolver]:
-    settings = ApiSettings.of(os.environ)
+    settings, clock = ApiSettings.of(os.environ), SystemClock()
     entries = catalogue.load(Path(str(files("catalogue"))), settings.environment)
-    api = build(settings, entries, SystemClock(), SystemIds(), valkey.connect(settings.redis))
+    api = build(settings, entries, clock, SystemIds(), valkey.connect(settings.redis, clock))
     return api, resolver(api)
 
 

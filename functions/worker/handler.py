@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 @cache
 def _worker() -> tuple[Doors, catalogue.Entry]:
-    settings = WorkerSettings.of(os.environ)
+    settings, clock = WorkerSettings.of(os.environ), SystemClock()
     entries = catalogue.load(Path(str(files("catalogue"))), settings.environment).models
     entry = entries[settings.model]
-    return build(settings, entry, SystemClock(), SystemIds(), valkey.connect(settings.redis)), entry
+    return build(settings, entry, clock, SystemIds(), valkey.connect(settings.redis, clock)), entry
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from moto import mock_aws
 from moto.core.models import MockAWS
 
 from tests.pipeline import Pipeline, catalogue, create_tables_and_queues
+from tidegate.clock import SystemClock
 from tidegate.doors.valkey import Valkey
 from tidegate.settings import RedisSettings
 
@@ -40,7 +41,7 @@ def aws(_moto: MockAWS) -> None:
 
 @pytest.fixture
 def valkey(redis_url: str) -> Iterator[Valkey]:
-    door = Valkey(RedisSettings(redis_url, None, None, "us-east-1"), None)
+    door = Valkey(RedisSettings(redis_url, None, None, "us-east-1"), None, SystemClock())
     yield door
     door.close()
 
@@ -48,7 +49,9 @@ def valkey(redis_url: str) -> Iterator[Valkey]:
 @pytest.fixture
 def no_valkey() -> Iterator[Valkey]:
     """A Redis that is not there."""
-    door = Valkey(RedisSettings("redis://127.0.0.1:1/0", None, None, "us-east-1"), None)
+    door = Valkey(
+        RedisSettings("redis://127.0.0.1:1/0", None, None, "us-east-1"), None, SystemClock()
+    )
     yield door
     door.close()
 

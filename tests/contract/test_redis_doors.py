@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import socket
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.fakes import FakeClock
 from tidegate.doors.cache import Cache, Cached, Staged
 from tidegate.doors.lease import Lease
 from tidegate.doors.pace import Pace
-from tidegate.doors.valkey import Valkey
+from tidegate.doors.valkey import REST, Valkey
 from tidegate.errors import CacheUnavailable
+from tidegate.settings import RedisSettings
 
 KEY = "0123abcd"
 
@@ -135,3 +139,32 @@ def test_an_unreachable_redis_is_one_error(no_valkey: Valkey) -> None:
     ):
         with pytest.raises(CacheUnavailable):
             call()
+
+
+def test_a_redis_that_was_silent_is_left_alone_for_a_moment() -> None:
+    clock = FakeClock()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(2)
+        port = silent.getsockname()[1]
+        door = Valkey(RedisSettings(f"redis://127.0.0.1:{port}/0", None, None, ""), None, clock)
+
+        def connections() -> int:
+            """Return how many have come; the one that is made here is not counted."""
+            with socket.create_connection(("127.0.0.1", port)) as mark:
+                count = 0
+                while True:
+                    made, _address = silent.accept()
+                    made.close()
+                    if _address == mark.getsockname():
+                        return count
+                    count += 1
+
+        for expected in (True, False):
+            with pytest.raises(CacheUnavailable):
+                door.get("key")
+            assert (connections() > 0) == expected
+        clock.time += REST
+        with pytest.raises(CacheUnavailable):
+            door.get("key")
+        assert connections() > 0
+        door.close()

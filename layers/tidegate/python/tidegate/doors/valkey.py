@@ -15,6 +15,7 @@ from redis.backoff import ExponentialWithJitterBackoff
 from redis.exceptions import RedisError
 from redis.retry import Retry
 
+from tidegate.clock import Clock
 from tidegate.errors import CacheUnavailable
 from tidegate.settings import RedisSettings
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 TIMEOUT = 0.5
 """Seconds for a connection, and for a reply."""
 
-SCRIPTS = ("lease_take", "lease_release", "promote", "pace_take")
+REST = 1.0
+"""Seconds without another try after a failure: a request that needs Redis twice waits once."""
 
 
 class Valkey:
@@ -33,8 +35,12 @@ class Valkey:
     All keys of one call share one hash tag, so each call is one slot of a cluster.
     """
 
-    def __init__(self, settings: RedisSettings, credentials: CredentialProvider | None) -> None:
+    def __init__(
+        self, settings: RedisSettings, credentials: CredentialProvider | None, clock: Clock
+    ) -> None:
         self._settings = settings
+        self._clock = clock
+        self._rests_until = 0.0
         self._credentials = credentials
         self._client: Redis | RedisCluster | None = None
         self._scripts: dict[str, Any] = {}
@@ -71,9 +77,12 @@ class Valkey:
             self._scripts.clear()
 
     def _do(self, call: Any) -> Any:
+        if self._clock.now() < self._rests_until:
+            raise CacheUnavailable("Redis was out of reach a moment ago")
         try:
             return call(self._connected())
         except (RedisError, OSError) as error:
+            self._rests_until = self._clock.now() + REST
             raise CacheUnavailable(f"Redis is out of reach: {type(error).__name__}") from error
 
     def _script(self, client: Redis | RedisCluster, name: str) -> Any:
@@ -112,10 +121,11 @@ def positive_millis(seconds: float) -> int:
     return millis
 
 
-def connect(settings: RedisSettings) -> Valkey:
+def connect(settings: RedisSettings, clock: Clock) -> Valkey:
     """Return the door to Redis; nothing connects until it is used."""
     if settings.iam_user is None or settings.iam_cache is None:
-        return Valkey(settings, None)
+        return Valkey(settings, None, clock)
     from tidegate.doors.valkey_iam import IamCredentials  # signing is for the cloud alone
 
-    return Valkey(settings, IamCredentials(settings.iam_user, settings.iam_cache, settings.region))
+    credentials = IamCredentials(settings.iam_user, settings.iam_cache, settings.region)
+    return Valkey(settings, credentials, clock)
