@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from aws_cdk import Aws, Duration, SecretValue
+from aws_cdk import Aws, Duration
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
@@ -132,10 +132,6 @@ class Data(Construct):
             secret_name=self._config.vendors[vendor].secret,
             description=f"API key of the {vendor} account, as plain text",
             removal_policy=removal(self._config),
-            # The emulator generates an empty string; the mock vendor takes any key.
-            secret_string_value=SecretValue.unsafe_plain_text(f"local-{vendor}")
-            if self._config.is_local
-            else None,
         )
         acknowledge(
             made, {"AwsSolutions-SMG4": "Vendors have no API for it; operators rotate the keys."}
