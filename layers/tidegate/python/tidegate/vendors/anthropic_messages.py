@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
-import httpx
-
-from tidegate.clock import Clock
 from tidegate.vendors import prompt
-from tidegate.vendors.base import VendorAnswer, VendorCall, post, usable_key
+from tidegate.vendors.base import VendorAnswer, VendorApi, VendorCall
 from tidegate.vendors.envelope import Reply, at, label
 
 VERSION = "2023-06-01"
@@ -29,13 +25,8 @@ _FINISH: dict[str, Literal["complete", "truncated"]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class AnthropicMessages:
+class AnthropicMessages(VendorApi):
     """Tasks chat, code and extract through the messages API."""
-
-    client: httpx.Client
-    base_url: str
-    api_key: Callable[[], str] = field(repr=False)
-    clock: Clock
 
     def call(self, call: VendorCall) -> VendorAnswer:
         """Return the text blocks, joined.
@@ -43,14 +34,8 @@ class AnthropicMessages:
         Raises:
             VendorError: one of its subclasses.
         """
-        reply = post(
-            self.client,
-            self.clock,
-            call,
-            f"{self.base_url}/v1/messages",
-            headers={"x-api-key": usable_key(self.api_key), "anthropic-version": VERSION},
-            body=_body(call),
-        )
+        headers = {"x-api-key": self.key(), "anthropic-version": VERSION}
+        reply = self.post(call, "/v1/messages", headers, _body(call))
         reason = reply.at("stop_reason")
         if reason == "refusal":
             raise reply.refused()

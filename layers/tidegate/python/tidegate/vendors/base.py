@@ -96,18 +96,6 @@ def http_client(entry: Entry, *, transport: httpx.BaseTransport | None = None) -
     )
 
 
-def usable_key(api_key: Callable[[], str]) -> str:
-    """Return the vendor's API key.
-
-    Raises:
-        VendorAccount: it is empty or cannot stand in a header.
-    """
-    key = api_key().strip()
-    if not key or not key.isascii() or not key.isprintable():
-        raise VendorAccount("the vendor's API key cannot be used as a header")
-    return key
-
-
 def post(
     client: httpx.Client,
     clock: Clock,
@@ -144,6 +132,42 @@ def post(
         # `from None`: the client's own message may quote a header, and with it the key.
         raise classify.transport(error) from None
     return parsed(raw, classify.request_id(response.headers))
+
+
+@dataclass(frozen=True, slots=True)
+class VendorApi:
+    """What an adapter is made of; each adds what it sends and how it reads what comes back."""
+
+    client: httpx.Client
+    base_url: str
+    api_key: Callable[[], str] = field(repr=False)
+    clock: Clock
+
+    def key(self) -> str:
+        """Return the vendor's API key.
+
+        Raises:
+            VendorAccount: it is empty or cannot stand in a header.
+        """
+        key = self.api_key().strip()
+        if not key or not key.isascii() or not key.isprintable():
+            raise VendorAccount("the vendor's API key cannot be used as a header")
+        return key
+
+    def bearer(self) -> dict[str, str]:
+        """Return the key as most vendors want it."""
+        return {"authorization": f"Bearer {self.key()}"}
+
+    def post(
+        self, call: VendorCall, path: str, headers: Mapping[str, str], body: Mapping[str, Any]
+    ) -> Reply:
+        """Return the JSON object that the vendor answers at `path`.
+
+        Raises:
+            VendorError: the class that says what trying again would do.
+        """
+        url = self.base_url + path
+        return post(self.client, self.clock, call, url, headers=headers, body=body)
 
 
 def _body(response: httpx.Response, deadline: Deadline, limit: int) -> bytes:

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
-import httpx
-
-from tidegate.clock import Clock
 from tidegate.vendors import prompt
-from tidegate.vendors.base import VendorAnswer, VendorCall, post, usable_key
+from tidegate.vendors.base import VendorAnswer, VendorApi, VendorCall
 from tidegate.vendors.envelope import Reply, at, label
 
 _PARAMETERS = {
@@ -30,13 +26,8 @@ _FINISH: dict[str, Literal["complete", "truncated"]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class CohereChat:
+class CohereChat(VendorApi):
     """Tasks chat, code and extract through the chat API."""
-
-    client: httpx.Client
-    base_url: str
-    api_key: Callable[[], str] = field(repr=False)
-    clock: Clock
 
     def call(self, call: VendorCall) -> VendorAnswer:
         """Return the text parts, joined.
@@ -44,14 +35,7 @@ class CohereChat:
         Raises:
             VendorError: one of its subclasses.
         """
-        reply = post(
-            self.client,
-            self.clock,
-            call,
-            f"{self.base_url}/v2/chat",
-            headers={"authorization": f"Bearer {usable_key(self.api_key)}"},
-            body=_body(call),
-        )
+        reply = self.post(call, "/v2/chat", self.bearer(), _body(call))
         reason = reply.at("finish_reason")
         if isinstance(reason, str) and reason in _REFUSED:
             raise reply.refused()

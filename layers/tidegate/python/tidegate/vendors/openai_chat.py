@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Literal
 
-import httpx
-
-from tidegate.clock import Clock
 from tidegate.rules.closed_schema import closed
 from tidegate.vendors import prompt
-from tidegate.vendors.base import VendorAnswer, VendorCall, post, usable_key
+from tidegate.vendors.base import VendorAnswer, VendorApi, VendorCall
 from tidegate.vendors.envelope import label
 
 _PARAMETERS = ("temperature", "top_p", "max_tokens", "seed")
@@ -19,13 +15,8 @@ _FINISH: dict[str, Literal["complete", "truncated"]] = {"stop": "complete", "len
 
 
 @dataclass(frozen=True, slots=True)
-class OpenAIChat:
+class OpenAIChat(VendorApi):
     """Tasks chat, code and extract through chat completions."""
-
-    client: httpx.Client
-    base_url: str
-    api_key: Callable[[], str] = field(repr=False)
-    clock: Clock
 
     def call(self, call: VendorCall) -> VendorAnswer:
         """Return the first choice's text.
@@ -33,14 +24,7 @@ class OpenAIChat:
         Raises:
             VendorError: one of its subclasses.
         """
-        reply = post(
-            self.client,
-            self.clock,
-            call,
-            f"{self.base_url}/chat/completions",
-            headers={"authorization": f"Bearer {usable_key(self.api_key)}"},
-            body=_body(call),
-        )
+        reply = self.post(call, "/chat/completions", self.bearer(), _body(call))
         message = reply.at("choices", 0, "message")
         reason = reply.at("choices", 0, "finish_reason")
         if not isinstance(message, dict):

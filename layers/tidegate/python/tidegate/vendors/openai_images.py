@@ -5,14 +5,10 @@ The API takes no seed: an entry's `seed` only tells one request from another.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
-import httpx
-
-from tidegate.clock import Clock
-from tidegate.vendors.base import Image, VendorAnswer, VendorCall, post, usable_key
+from tidegate.vendors.base import Image, VendorAnswer, VendorApi, VendorCall
 from tidegate.vendors.envelope import Reply, at, label
 from tidegate.vendors.picture import NotAnImage, from_base64, from_data_url
 
@@ -20,13 +16,8 @@ _SIZES = {"1:1": "1024x1024", "3:2": "1536x1024", "2:3": "1024x1536"}
 
 
 @dataclass(frozen=True, slots=True)
-class OpenAIImages:
+class OpenAIImages(VendorApi):
     """Task image."""
-
-    client: httpx.Client
-    base_url: str
-    api_key: Callable[[], str] = field(repr=False)
-    clock: Clock
 
     def call(self, call: VendorCall) -> VendorAnswer:
         """Return as many images as were asked for.
@@ -34,14 +25,7 @@ class OpenAIImages:
         Raises:
             VendorError: one of its subclasses.
         """
-        reply = post(
-            self.client,
-            self.clock,
-            call,
-            f"{self.base_url}/images/generations",
-            headers={"authorization": f"Bearer {usable_key(self.api_key)}"},
-            body=_body(call),
-        )
+        reply = self.post(call, "/images/generations", self.bearer(), _body(call))
         items = reply.at("data")
         if not isinstance(items, list) or len(items) != call.params.get("n", 1):
             raise reply.failed("the vendor's answer has another number of images")
