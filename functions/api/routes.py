@@ -53,7 +53,8 @@ def resolver(api: Api) -> APIGatewayRestResolver:
         granted = incoming.wait(event)
         job = _waited(api, accepted.job, granted)
         headers = {**_accepted(api, accepted, job), **_preference(granted), "Idempotency-Key": key}
-        return _job(api, job, 200 if job.done else 202, headers)
+        metadata, output = _seen(api, accepted, job)
+        return _job(api, job, 200 if job.done else 202, headers, metadata, output)
 
     @app.get("/v1/jobs/<job_id>")
     def show(job_id: str) -> Reply:
@@ -61,18 +62,18 @@ def resolver(api: Api) -> APIGatewayRestResolver:
         job = _waited(api, _owned(app, api, job_id), granted)
         if f'"{job.version}"' in incoming.etags(app.current_event):
             return Response(status_code=304, body="", headers=_progress(job))
-        return _job(api, job, 200, _preference(granted))
+        return _job(api, job, 200, _preference(granted), *api.doors.jobs.shown(job))
 
     @app.get("/v1/jobs/<job_id>/result")
     def result(job_id: str) -> Reply:
         job = _owned(app, api, job_id)
         if not job.done:
             raise JobNotComplete(f"the job is {job.status}; ask again, or GET it with Prefer: wait")
-        output = _output(api, job)
+        _metadata, output = api.doors.jobs.shown(job)
         if output is None:
             reason = job.error.message if job.error else job.status.value
             raise JobFailed(f"the job ended {job.status} and has no result: {reason}")
-        return _json(200, output, _cache_status(job))
+        return _json(200, represent.output(output, api.assets.url), _cache_status(job))
 
     @app.get("/v1/models")
     def models() -> Reply:
@@ -124,17 +125,23 @@ def _waited(api: Api, job: Job, granted: int | None) -> Job:
     return wait.until_done(job, granted, api.doors.jobs, api.doors.clock)
 
 
-def _output(api: Api, job: Job) -> dict[str, Any] | None:
-    if job.status is not Status.COMPLETED or job.answer_of is None:
-        return None
-    stored = api.doors.jobs.output(job.answer_of)
-    return None if stored is None else represent.output(stored, api.assets.url)
+def _seen(api: Api, accepted: Accepted, job: Job) -> tuple[dict[str, str], dict[str, Any] | None]:
+    """Return a job's notes and output, read only if they are not at hand already."""
+    if accepted.metadata is not None and (accepted.output is not None or not job.done):
+        return accepted.metadata, accepted.output
+    return api.doors.jobs.shown(job)
 
 
-def _job(api: Api, job: Job, status: int, headers: dict[str, str]) -> Reply:
-    now = api.doors.clock.now()
-    metadata = api.doors.jobs.metadata(job.id)
-    body = represent.job(job, now, api.public_url, _output(api, job), metadata)
+def _job(
+    api: Api,
+    job: Job,
+    status: int,
+    headers: dict[str, str],
+    metadata: dict[str, str],
+    output: dict[str, Any] | None,
+) -> Reply:
+    shown = None if output is None else represent.output(output, api.assets.url)
+    body = represent.job(job, api.doors.clock.now(), api.public_url, shown, metadata)
     return _json(status, body, {**_cache_status(job), **_progress(job), **headers})
 
 

@@ -61,3 +61,25 @@ def test_the_status_item_stays_small(pipeline: Pipeline, model: str) -> None:
     (status,) = [i for i in pipeline.items() if i["sk"]["S"] == "status"]
     size = sum(len(name) + len(str(next(iter(value.values())))) for name, value in status.items())
     assert size < 1024
+
+
+def reads(pipeline: Pipeline, key: str) -> list[str]:
+    """Return the DynamoDB reads that one post costs."""
+    seen: list[str] = []
+
+    def hook(event_name: str, **_: Any) -> None:
+        seen.append(event_name.rpartition(".")[2])
+
+    pipeline.hook_dynamodb(hook)
+    assert pipeline.post(BODY, key).status in {200, 202}
+    return [operation for operation in seen if operation in {"GetItem", "Query"}]
+
+
+def test_a_hit_in_redis_reads_nothing_from_dynamodb(pipeline: Pipeline) -> None:
+    finished(pipeline)
+    assert reads(pipeline, "another-key") == []
+
+
+def test_a_new_job_costs_one_read(pipeline: Pipeline) -> None:
+    """The one look whether the work is answered or running already."""
+    assert reads(pipeline, "a-key") == ["Query"]

@@ -51,10 +51,14 @@ class Jobs:
         value: dict[str, Any] = self._payloads.get(item)
         return value
 
-    def metadata(self, job_id: str) -> dict[str, str]:
-        """Return the partner's notes on a job."""
-        item = self._table.get(job_pk(job_id), "metadata")
-        return {} if item is None else self._payloads.get(item)
+    def shown(self, job: Job) -> tuple[dict[str, str], dict[str, Any] | None]:
+        """Return the partner's notes on a job, and its output or None."""
+        found = self._table.query(job_pk(job.id), "metadata", "output")
+        values = {item["sk"]: self._payloads.get(item) for item in found}
+        output = values.get("output")
+        if output is None and job.answer_of not in {None, job.id}:
+            output = self.output(job.answer_of)
+        return values.get("metadata", {}), output
 
     def output(self, job_id: str) -> dict[str, Any] | None:
         """Return what a job holds as its output, or None."""

@@ -9,7 +9,7 @@ else              claim, content claim, job and input in one transaction; then t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Any, Literal
 
 from tidegate.clock import Clock, Ids
 from tidegate.doors.cache import Cache, Cached
@@ -46,10 +46,14 @@ class Doors:
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """The job that answers a request, and how it was found."""
+    """The job that answers a request, how it was found, and what need not be read again."""
 
     job: Job
     how: How
+    metadata: dict[str, str] | None = None
+    """Its notes, if the job was made for this request."""
+    output: dict[str, Any] | None = None
+    """Its output, if it was at hand."""
 
 
 def accept(
@@ -149,7 +153,7 @@ def _answer(
     taken = _store(asked, doors, finished, replacing, now)
     if taken is None:
         doors.telemetry.count("CacheHits", model=finished.model)
-        return Accepted(finished, "hit")
+        return Accepted(finished, "hit", asked.request.body.metadata, answer.output)
     return taken.claim
 
 
@@ -178,7 +182,7 @@ def _create(
         doors.cache.mark_pending(job.job_key, job.id, job.deadline_at - now)
     except CacheUnavailable:
         doors.telemetry.count("CacheUnavailable", model=job.model)
-    return Accepted(job, "created")
+    return Accepted(job, "created", asked.request.body.metadata)
 
 
 def _replay(asked: Asked, doors: Doors, claim: Claim) -> tuple[str | None, Accepted | None]:
