@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.contract.jobs import drain, loaded
 from tests.contract.test_accept import BODY, finished
 from tests.pipeline import Pipeline
 from tidegate.doors.cache import Cached, Staged
+from tidegate.doors.jobs import Jobs
 from tidegate.errors import (
     LostFence,
     VendorFailed,
@@ -156,3 +159,18 @@ def test_a_worker_with_too_little_time_left_does_not_call(pipeline: Pipeline) ->
     pipeline.deliver("chat-mini", remaining=4.0)
     assert pipeline.vendor.calls == []
     assert len(pipeline.bodies(pipeline.queue_url("chat-mini"))) == 1
+
+
+def test_the_request_is_read_once_for_an_attempt(
+    pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str] = []
+    original = Jobs.input
+
+    def counted(jobs: Jobs, job_id: str) -> dict[str, Any]:
+        read.append(job_id)
+        return original(jobs, job_id)
+
+    monkeypatch.setattr(Jobs, "input", counted)
+    job_id = finished(pipeline)
+    assert read == [job_id]

@@ -38,6 +38,8 @@ class Staged:
     upstream_ms: int
     vendor_request_id: str | None
     answered_at: float
+    expected_images: int = 0
+    """How many were asked for: the gate needs no more of the request."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,12 +39,11 @@ class Finish:
 
     def judged(self, job: Job, staged: Staged, entry: Entry) -> Outcome:
         """Hold a staged answer against the gate, and complete or quarantine the job."""
-        asked = self.jobs.input(job.id)
         verdict = judge(
             entry,
             text=staged.text,
             image_count=len(staged.images),
-            expected_images=asked["params"].get("n", 1) if entry.task == "image" else 0,
+            expected_images=staged.expected_images,
             truncated=staged.truncated,
         )
         if verdict.output is None:

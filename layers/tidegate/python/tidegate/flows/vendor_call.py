@@ -46,9 +46,10 @@ class VendorDesk:
             took = self.clock.now() - begun
             self.telemetry.duration("UpstreamLatency", took, model=job.model, vendor=entry.vendor)
             self.telemetry.bind(upstream_ms=round(took * 1000))
-        return self._staged(job, answer, round(took * 1000))
+        expected = asked["params"].get("n", 1) if entry.task == "image" else 0
+        return self._staged(job, answer, round(took * 1000), expected)
 
-    def _staged(self, job: Job, answer: VendorAnswer, upstream_ms: int) -> Staged:
+    def _staged(self, job: Job, answer: VendorAnswer, upstream_ms: int, expected: int) -> Staged:
         images = [
             {
                 "key": self.assets.put(job.id, image.content, image.content_type),
@@ -66,4 +67,5 @@ class VendorDesk:
             upstream_ms=upstream_ms,
             vendor_request_id=answer.request_id,
             answered_at=self.clock.now(),
+            expected_images=expected,
         )
