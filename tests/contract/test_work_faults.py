@@ -174,3 +174,30 @@ def test_the_request_is_read_once_for_an_attempt(
     monkeypatch.setattr(Jobs, "input", counted)
     job_id = finished(pipeline)
     assert read == [job_id]
+
+
+@pytest.mark.parametrize("ends", ["starts spent", "deadline passed"])
+def test_a_job_that_a_living_worker_holds_is_left_to_it(pipeline: Pipeline, ends: str) -> None:
+    """Redis forgot the lease, and a doubled message comes: nobody may end the job meanwhile."""
+    job_id = pipeline.post({**BODY, "deadline_seconds": 60}).json["id"]
+    attempts = pipeline.worker("chat-mini").attempts
+    for n in range(
+        pipeline.models.models["chat-mini"].retry.starts if ends == "starts spent" else 1
+    ):
+        pipeline.clock.time += 6
+        now = pipeline.clock.now()
+        job = loaded(pipeline, job_id)
+        held = attempts.claim(job, f"worker-{n}", now=now, until=now + 5, start=True)
+    if ends == "deadline passed":
+        pipeline.clock.time = held.deadline_at + 1
+        held = attempts.claim(
+            held, "late", now=pipeline.clock.now(), until=pipeline.clock.now() + 5, start=True
+        )
+    pipeline.deliver("chat-mini")
+
+    assert loaded(pipeline, job_id) == held
+    assert pipeline.vendor.calls == []
+    attributes = pipeline.sqs.get_queue_attributes(
+        QueueUrl=pipeline.queue_url("chat-mini"), AttributeNames=["All"]
+    )["Attributes"]
+    assert attributes["ApproximateNumberOfMessagesDelayed"] == "1"

@@ -132,8 +132,6 @@ class Finish:
     def too_late(self, job: Job) -> Outcome:
         """End a job whose deadline has passed."""
         now = self.clock.now()
-        if job.held(now):  # its worker is still alive and may end it better
-            return Outcome(job.owner_until - now)
         status = Status.EXPIRED if job.started_at is None else Status.FAILED
         why = JobError("deadline", "deadline_exceeded", "the deadline has passed", "queue")
         self.attempts.end(job, status, why, now=now)

@@ -60,10 +60,6 @@ class Attempt:
     remaining: Callable[[], float]
     """Seconds until the function is ended."""
 
-    def at(self, job: Job) -> Attempt:
-        """Return this attempt with its job as it is now."""
-        return Attempt(job, self.token, self.remaining)
-
     @property
     def lease(self) -> float:
         """Return how long this worker can possibly live, and a margin: the life of its claims."""
@@ -88,7 +84,10 @@ def work(message: Message, entry: Entry, doors: Doors, remaining: Callable[[], f
         return HAND_BACK
     if job.done:
         return ACKNOWLEDGED
-    if job.deadline_at <= doors.clock.now():
+    now = doors.clock.now()
+    if job.held(now):  # a living worker has it, whatever became of its lease in Redis
+        return _defer(job, min(job.owner_until - now, BUSY_DELAY), "held", doors)
+    if job.deadline_at <= now:
         return doors.finish.too_late(job)
     attempt = Attempt(job, doors.ids.token(), remaining)
     try:
