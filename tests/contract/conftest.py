@@ -2,16 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from moto import mock_aws
+from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.models import MockAWS
 
 from tests.pipeline import Pipeline, catalogue, create_tables_and_queues
 from tidegate.clock import SystemClock
 from tidegate.doors.valkey import Valkey
 from tidegate.settings import RedisSettings
+
+
+def _one_at_a_time(answer: Callable[..., Any]) -> Callable[..., Any]:
+    """Return moto's answering behind a lock: its queries break while another thread writes.
+
+    Requests of many threads still interleave as they please, each being answered whole.
+    """
+    lock = threading.RLock()
+
+    def answered(*args: Any, **named: Any) -> Any:
+        with lock:
+            return answer(*args, **named)
+
+    return answered
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +43,7 @@ def _moto() -> Iterator[MockAWS]:
         }.items():
             patch.setenv(name, value)
         patch.delenv("AWS_ENDPOINT_URL", raising=False)
+        patch.setattr(BotocoreStubber, "__call__", _one_at_a_time(BotocoreStubber.__call__))
         mock = mock_aws()
         mock.start()
         yield mock
