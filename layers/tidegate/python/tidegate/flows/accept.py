@@ -16,8 +16,9 @@ from tidegate.doors.cache import Cache, Cached
 from tidegate.doors.claims import Claim, Claims, Taken
 from tidegate.doors.jobs import Jobs
 from tidegate.doors.queue import Queue
-from tidegate.errors import CacheUnavailable, IdempotencyKeyReused, Unavailable
+from tidegate.errors import IdempotencyKeyReused, Unavailable
 from tidegate.flows.asked import Asked, ask
+from tidegate.flows.only_helps import only_helps
 from tidegate.rules import keys
 from tidegate.rules.catalogue import Catalogue
 from tidegate.rules.job import Job, Status
@@ -104,11 +105,8 @@ def _decide(asked: Asked, doors: Doors, replacing: str | None) -> Accepted | Cla
 
 def _at_hand(asked: Asked, doors: Doors, now: float) -> Cached | Job | None:
     """Return a usable answer, or the job that is at this work: from Redis, else from DynamoDB."""
-    try:
+    with only_helps(doors.telemetry, asked.request.model):
         look = doors.cache.look(asked.job_key, now)
-    except CacheUnavailable:
-        doors.telemetry.count("CacheUnavailable", model=asked.request.model)
-    else:
         found = look.result or _at_work(asked, doors, look.running, now)
         if found is not None:
             return found
@@ -119,7 +117,8 @@ def _at_hand(asked: Asked, doors: Doors, now: float) -> Cached | Job | None:
             answer = Cached(
                 work.answer.job_id, output, work.answer.answered_at, work.answer.hard_until
             )
-            _fill(asked, doors, answer, now)
+            with only_helps(doors.telemetry, asked.request.model):
+                doors.cache.promote(asked.job_key, answer, now)
             return answer
     return _at_work(asked, doors, work.running, now)
 
@@ -130,13 +129,6 @@ def _at_work(asked: Asked, doors: Doors, job_id: str | None, now: float) -> Job 
     if job is None or job.done or job.deadline_at < now or not asked.is_for(job):
         return None
     return job
-
-
-def _fill(asked: Asked, doors: Doors, answer: Cached, now: float) -> None:
-    try:
-        doors.cache.promote(asked.job_key, answer, now)
-    except CacheUnavailable:
-        doors.telemetry.count("CacheUnavailable", model=asked.request.model)
 
 
 def _answer(
@@ -178,10 +170,8 @@ def _create(
         return None if running is None else _join(asked, doors, running, replacing, now)
     _send(asked, doors, job)
     doors.telemetry.count("CacheMisses", model=job.model)
-    try:
+    with only_helps(doors.telemetry, job.model):
         doors.cache.mark_pending(job.job_key, job.id, job.deadline_at - now)
-    except CacheUnavailable:
-        doors.telemetry.count("CacheUnavailable", model=job.model)
     return Accepted(job, "created", asked.request.body.metadata)
 
 

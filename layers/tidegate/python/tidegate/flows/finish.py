@@ -10,7 +10,8 @@ from tidegate.doors.attempts import Attempts, Done
 from tidegate.doors.cache import Cache, Cached, Staged
 from tidegate.doors.jobs import Jobs
 from tidegate.doors.queue import Queue
-from tidegate.errors import CacheUnavailable, Retry, VendorError
+from tidegate.errors import Retry, VendorError
+from tidegate.flows.only_helps import only_helps
 from tidegate.flows.outcome import ACKNOWLEDGED, HAND_BACK, Outcome
 from tidegate.gate.verdict import Verdict, judge
 from tidegate.rules import backoff
@@ -63,11 +64,9 @@ class Finish:
             hard_until=staged.answered_at + life,
         )
         self.attempts.complete(job, done, now=now)
-        try:
-            answer = Cached(job.id, output, done.answered_at, done.hard_until)
+        answer = Cached(job.id, output, done.answered_at, done.hard_until)
+        with only_helps(self.telemetry, job.model):
             self.cache.promote(job.job_key, answer, now)
-        except CacheUnavailable:
-            self.telemetry.count("CacheUnavailable", model=job.model)
         self.telemetry.count("Tokens", staged.input_tokens, model=job.model, direction="input")
         self.telemetry.count("Tokens", staged.output_tokens, model=job.model, direction="output")
         return self._ended(job, Status.COMPLETED, ACKNOWLEDGED)
@@ -98,9 +97,7 @@ class Finish:
             self.queue.send(self.queue_url, job.id, job.partner, ACCOUNT_DELAY)
             return ACKNOWLEDGED
         if error.retry is Retry.PERMANENT:
-            self.attempts.end(job, Status.FAILED, why, now=self.clock.now())
-            self.queue.send_copy(self.dlq_url, job.id, job.partner, error.code)
-            return self._ended(job, Status.FAILED, ACKNOWLEDGED)
+            return self._for_good(job, why, error.code)
         return self._retryable(job, error, why, entry)
 
     def _retryable(self, job: Job, error: VendorError, why: JobError, entry: Entry) -> Outcome:
@@ -113,9 +110,7 @@ class Finish:
         if now + delay >= job.deadline_at:
             late = JobError("deadline", error.code, f"{why.message}; no time for another try",
                             "vendor", error.vendor_status)  # fmt: skip
-            self.attempts.end(job, Status.FAILED, late, now=now)
-            self.queue.send_copy(self.dlq_url, job.id, job.partner, "deadline")
-            return self._ended(job, Status.FAILED, ACKNOWLEDGED)
+            return self._for_good(job, late, "deadline")
         self.attempts.fail(job, why)
         self.telemetry.count("Retries", model=job.model)
         self.telemetry.info("attempt_failed", delay_seconds=round(delay, 3), reason=str(error))
@@ -131,13 +126,17 @@ class Finish:
 
     def too_late(self, job: Job) -> Outcome:
         """End a job whose deadline has passed."""
-        now = self.clock.now()
-        status = Status.EXPIRED if job.started_at is None else Status.FAILED
         why = JobError("deadline", "deadline_exceeded", "the deadline has passed", "queue")
-        self.attempts.end(job, status, why, now=now)
-        if status is Status.FAILED:
-            self.queue.send_copy(self.dlq_url, job.id, job.partner, why.code)
-        return self._ended(job, status, ACKNOWLEDGED)
+        if job.started_at is not None:
+            return self._for_good(job, why, why.code)
+        self.attempts.end(job, Status.EXPIRED, why, now=self.clock.now())
+        return self._ended(job, Status.EXPIRED, ACKNOWLEDGED)
+
+    def _for_good(self, job: Job, why: JobError, reason: str) -> Outcome:
+        """Fail a job; a copy with the reason goes to the DLQ."""
+        self.attempts.end(job, Status.FAILED, why, now=self.clock.now())
+        self.queue.send_copy(self.dlq_url, job.id, job.partner, reason)
+        return self._ended(job, Status.FAILED, ACKNOWLEDGED)
 
     def _quarantined(self, job: Job, staged: Staged, verdict: Verdict) -> Outcome:
         first = verdict.reasons[0]
@@ -152,10 +151,8 @@ class Finish:
         }
         self.attempts.end(job, Status.QUARANTINED, why, now=self.clock.now(), kept=kept)
         self.queue.send_copy(self.quarantine_url, job.id, job.partner, first.code)
-        try:
+        with only_helps(self.telemetry, job.model):
             self.cache.unstage(job.job_key)
-        except CacheUnavailable:
-            self.telemetry.count("CacheUnavailable", model=job.model)
         self.telemetry.bind(error_class=first.code)
         self.telemetry.count("Quarantined", model=job.model)
         return self._ended(job, Status.QUARANTINED, ACKNOWLEDGED)

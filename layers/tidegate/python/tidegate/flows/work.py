@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 from tidegate.clock import Clock, Ids
 from tidegate.doors.attempts import Attempts
-from tidegate.doors.cache import Cache, Staged
+from tidegate.doors.cache import Cache
 from tidegate.doors.jobs import Jobs
 from tidegate.doors.lease import Lease
 from tidegate.doors.pace import Pace
 from tidegate.doors.queue import Message, NotOurs, Queue, job_id_in
 from tidegate.errors import CacheUnavailable, LostFence, VendorError
 from tidegate.flows.finish import Finish
+from tidegate.flows.only_helps import only_helps
 from tidegate.flows.outcome import ACKNOWLEDGED, HAND_BACK, Outcome
 from tidegate.flows.vendor_call import VendorDesk
 from tidegate.rules.catalogue import LEASE_MARGIN, Entry
@@ -113,7 +114,8 @@ def _with_lease(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
             return doors.finish.judged(claimed, staged, entry)
         return _unstaged(attempt, entry, doors)
     finally:
-        _released(job, attempt.token, doors)
+        with only_helps(doors.telemetry, job.model):
+            doors.lease.release(job.job_key, attempt.token)
 
 
 def _unstaged(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
@@ -135,8 +137,10 @@ def _unstaged(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
         except VendorError as error:
             return doors.finish.failed(claimed, error, entry)
     finally:
-        _given_back(attempt, doors)
-    _stage(claimed, staged, entry, doors)
+        with only_helps(doors.telemetry, job.model):
+            doors.pace.give_back(attempt.token)
+    with only_helps(doors.telemetry, job.model):  # a checkpoint for whoever takes over
+        doors.cache.stage(job.job_key, staged, 2.0 * entry.timeouts.visibility)
     return doors.finish.judged(claimed, staged, entry)
 
 
@@ -150,35 +154,12 @@ def _claim(attempt: Attempt, doors: Doors, *, start: bool) -> Job:
     return claimed
 
 
-def _stage(job: Job, staged: Staged, entry: Entry, doors: Doors) -> None:
-    """Leave the answer for a successor; without Redis only the checkpoint is missed."""
-    life = float(2 * entry.timeouts.visibility)
-    try:
-        doors.cache.stage(job.job_key, staged, life)
-    except CacheUnavailable:
-        doors.telemetry.count("CacheUnavailable", model=job.model)
-
-
 def _defer(job: Job, delay: float, reason: str, doors: Doors) -> Outcome:
     """Come back later without burning a receive: a new message, then this one is done."""
     doors.queue.send(doors.queue_url, job.id, job.partner, delay)
     doors.telemetry.count("Deferrals", model=job.model, reason=reason)
     doors.telemetry.info("deferred", reason=reason, delay_seconds=delay)
     return ACKNOWLEDGED
-
-
-def _released(job: Job, token: str, doors: Doors) -> None:
-    try:
-        doors.lease.release(job.job_key, token)
-    except CacheUnavailable:
-        doors.telemetry.count("CacheUnavailable", model=job.model)
-
-
-def _given_back(attempt: Attempt, doors: Doors) -> None:
-    try:
-        doors.pace.give_back(attempt.token)
-    except CacheUnavailable:
-        doors.telemetry.count("CacheUnavailable", model=attempt.job.model)
 
 
 def _bind(job: Job, doors: Doors) -> None:
