@@ -58,26 +58,13 @@ class Attempts:
 
     def fail(self, job: Job, error: JobError) -> Job:
         """End an attempt badly: counted, and the job may be tried again."""
-        failed = replace(
-            job,
-            status=Status.RETRYING,
-            bad_answers=job.bad_answers + 1,
-            error=error,
-            owner=None,
-            owner_until=0.0,
-        )
+        failed = _let_go(job, status=Status.RETRYING, bad_answers=job.bad_answers + 1, error=error)
         return self._jobs.transition(job, failed, freed=[_flight_freed(job)])
 
     def put_back(self, job: Job, error: JobError) -> Job:
         """End an attempt that was no fault of the job: its start does not count."""
-        back = replace(
-            job,
-            status=Status.RETRYING,
-            starts=max(0, job.starts - 1),
-            error=error,
-            owner=None,
-            owner_until=0.0,
-        )
+        starts = max(0, job.starts - 1)
+        back = _let_go(job, status=Status.RETRYING, starts=starts, error=error)
         return self._jobs.transition(job, back, freed=[_flight_freed(job)])
 
     def end(
@@ -95,9 +82,7 @@ class Attempts:
         `kept` is put aside for audit (a quarantined answer). Dead-lettering a job that is being
         processed counts the bad answer that brought it about.
         """
-        ended = replace(
-            job, status=status, error=error, finished_at=now, owner=None, owner_until=0.0
-        )
+        ended = _let_go(job, status=status, error=error, finished_at=now)
         if status is Status.DEAD_LETTERED and job.status is Status.PROCESSING:
             ended = replace(ended, bad_answers=job.bad_answers + 1)
         needed = list(effects)
@@ -112,13 +97,9 @@ class Attempts:
         Raises:
             LostFence: another attempt has taken over; nothing of this one counts.
         """
-        completed = replace(
+        completed = _completed(
             job,
-            status=Status.COMPLETED,
-            finished_at=now,
-            owner=None,
-            owner_until=0.0,
-            error=None,
+            now,
             answer_of=job.id,
             answered_at=done.answered_at,
             usage=done.usage,
@@ -149,18 +130,19 @@ class Attempts:
         effects: Sequence[Action] = (),
     ) -> Job:
         """Complete a job with the answer another one holds."""
-        completed = replace(
-            job,
-            status=Status.COMPLETED,
-            finished_at=now,
-            owner=None,
-            owner_until=0.0,
-            error=None,
-            answer_of=holder,
-            answered_at=answered_at,
-            cache_status="hit",
+        completed = _completed(
+            job, now, answer_of=holder, answered_at=answered_at, cache_status="hit"
         )
         return self._jobs.transition(job, completed, effects, _freed(job))
+
+
+def _let_go(job: Job, **changes: Any) -> Job:
+    """Return a job that no worker owns any more."""
+    return replace(job, owner=None, owner_until=0.0, **changes)
+
+
+def _completed(job: Job, now: float, **answer: Any) -> Job:
+    return _let_go(job, status=Status.COMPLETED, finished_at=now, error=None, **answer)
 
 
 def _kept(job: Job, sk: str) -> dict[str, Any]:
