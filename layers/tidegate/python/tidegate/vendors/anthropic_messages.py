@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from tidegate.vendors import prompt
 from tidegate.vendors.base import VendorAnswer, VendorApi, VendorCall
-from tidegate.vendors.envelope import Reply, at, label
+from tidegate.vendors.envelope import Finish, label
 
 VERSION = "2023-06-01"
 """Of the API; sent with every call (docs.anthropic.com/en/api/versioning)."""
@@ -16,7 +16,7 @@ DEFAULT_MAX_TOKENS = 1024
 """The API requires a limit, an entry need not have one."""
 
 _PARAMETERS = ("temperature", "top_p")
-_FINISH: dict[str, Literal["complete", "truncated"]] = {
+_FINISH: dict[str, Finish] = {
     "end_turn": "complete",
     "stop_sequence": "complete",
     "max_tokens": "truncated",
@@ -39,12 +39,8 @@ class AnthropicMessages(VendorApi):
         reason = reply.at("stop_reason")
         if reason == "refusal":
             raise reply.refused()
-        finish = _FINISH.get(reason) if isinstance(reason, str) else None
-        if finish is None:
-            raise reply.failed("the vendor's answer has no known end")
-        text = _text(reply)
-        if finish == "complete" and not text.strip():
-            raise reply.failed("the vendor's answer has no text")
+        finish = reply.finish(_FINISH, "stop_reason")
+        text = reply.written(reply.texts("content"), finish)
         return VendorAnswer(
             text=text,
             images=(),
@@ -54,14 +50,6 @@ class AnthropicMessages(VendorApi):
             request_id=reply.request_id,
             vendor_model=label(reply.at("model")),
         )
-
-
-def _text(reply: Reply) -> str:
-    blocks = reply.at("content")
-    if not isinstance(blocks, list):
-        raise reply.failed("the vendor's answer has no content")
-    texts = [at(block, "text") for block in blocks if at(block, "type") == "text"]
-    return "".join(text for text in texts if isinstance(text, str))
 
 
 def _body(call: VendorCall) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 import httpx
 
@@ -18,7 +18,7 @@ from tidegate.errors import VendorAccount, VendorFailed
 from tidegate.rules.catalogue import Entry
 from tidegate.vendors import classify
 from tidegate.vendors.deadline import Deadline, DeadlineTransport
-from tidegate.vendors.envelope import Reply, parsed
+from tidegate.vendors.envelope import Finish, Reply, parsed
 
 MAX_ERROR_BYTES = 65_536
 """How much of a refusal is read, to tell one kind of 429 from another."""
@@ -52,7 +52,7 @@ class VendorAnswer:
 
     text: str | None = field(repr=False)
     images: tuple[Image, ...]
-    finish: Literal["complete", "truncated"]
+    finish: Finish
     input_tokens: int
     output_tokens: int
     request_id: str | None

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from tidegate.vendors import prompt
 from tidegate.vendors.base import VendorAnswer, VendorApi, VendorCall
-from tidegate.vendors.envelope import Reply, at, label
+from tidegate.vendors.envelope import Finish, label
 
 _PARAMETERS = {
     "temperature": "temperature",
@@ -18,7 +18,7 @@ _PARAMETERS = {
 """Our names and Cohere's."""
 
 _REFUSED = frozenset({"ERROR_TOXIC", "CONTENT_FILTER"})
-_FINISH: dict[str, Literal["complete", "truncated"]] = {
+_FINISH: dict[str, Finish] = {
     "COMPLETE": "complete",
     "STOP_SEQUENCE": "complete",
     "MAX_TOKENS": "truncated",
@@ -39,12 +39,8 @@ class CohereChat(VendorApi):
         reason = reply.at("finish_reason")
         if isinstance(reason, str) and reason in _REFUSED:
             raise reply.refused()
-        finish = _FINISH.get(reason) if isinstance(reason, str) else None
-        if finish is None:
-            raise reply.failed("the vendor's answer has no known end")
-        text = _text(reply)
-        if finish == "complete" and not text.strip():
-            raise reply.failed("the vendor's answer has no text")
+        finish = reply.finish(_FINISH, "finish_reason")
+        text = reply.written(reply.texts("message", "content"), finish)
         return VendorAnswer(
             text=text,
             images=(),
@@ -55,14 +51,6 @@ class CohereChat(VendorApi):
             # The answer names no model; it is the one that was asked for.
             vendor_model=label(reply.at("model")),
         )
-
-
-def _text(reply: Reply) -> str:
-    parts = reply.at("message", "content")
-    if not isinstance(parts, list):
-        raise reply.failed("the vendor's answer has no content")
-    texts = [at(part, "text") for part in parts if at(part, "type") == "text"]
-    return "".join(text for text in texts if isinstance(text, str))
 
 
 def _body(call: VendorCall) -> dict[str, Any]:

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from tidegate.errors import VendorFailed, VendorRefused
+
+Finish = Literal["complete", "truncated"]
+"""Whether a vendor says that its answer is whole, or was cut off at a limit."""
 
 _LABEL = re.compile(r"[\x21-\x7e]{1,200}")
 _MAX_COUNT = 2**53 - 1
@@ -29,6 +33,40 @@ class Reply:
         value = self.at(*path)
         sensible = isinstance(value, int) and not isinstance(value, bool)
         return value if sensible and 0 <= value <= _MAX_COUNT else 0
+
+    def finish(self, endings: Mapping[str, Finish], *path: str | int) -> Finish:
+        """Return how the answer ended, by the vendor's word for it at a path.
+
+        Raises:
+            VendorFailed: no ending that is known: the answer may not be whole.
+        """
+        reason = self.at(*path)
+        finish = endings.get(reason) if isinstance(reason, str) else None
+        if finish is None:
+            raise self.failed("the vendor's answer has no known end")
+        return finish
+
+    def texts(self, *path: str | int) -> str:
+        """Return the texts of typed parts at a path, joined.
+
+        Raises:
+            VendorFailed: there are no parts.
+        """
+        parts = self.at(*path)
+        if not isinstance(parts, list):
+            raise self.failed("the vendor's answer has no content")
+        texts = [at(part, "text") for part in parts if at(part, "type") == "text"]
+        return "".join(text for text in texts if isinstance(text, str))
+
+    def written(self, text: object, finish: Finish) -> str:
+        """Return a text that says something; a truncated one may be empty.
+
+        Raises:
+            VendorFailed: it is no text, or empty though complete.
+        """
+        if not isinstance(text, str) or (finish == "complete" and not text.strip()):
+            raise self.failed("the vendor's answer has no text")
+        return text
 
     def failed(self, detail: str) -> VendorFailed:
         """Return the error of an answer that is none."""

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from tidegate.rules.closed_schema import closed
 from tidegate.vendors import prompt
 from tidegate.vendors.base import VendorAnswer, VendorApi, VendorCall
-from tidegate.vendors.envelope import label
+from tidegate.vendors.envelope import Finish, label
 
 _PARAMETERS = ("temperature", "top_p", "max_tokens", "seed")
-_FINISH: dict[str, Literal["complete", "truncated"]] = {"stop": "complete", "length": "truncated"}
+_FINISH: dict[str, Finish] = {"stop": "complete", "length": "truncated"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +31,8 @@ class OpenAIChat(VendorApi):
             raise reply.failed("the vendor's answer has no choice")
         if message.get("refusal") or reason == "content_filter":
             raise reply.refused()
-        finish = _FINISH.get(reason) if isinstance(reason, str) else None
-        if finish is None:
-            raise reply.failed("the vendor's answer has no known end")
-        text = message.get("content")
-        if not isinstance(text, str) or (finish == "complete" and not text.strip()):
-            raise reply.failed("the vendor's answer has no text")
+        finish = reply.finish(_FINISH, "choices", 0, "finish_reason")
+        text = reply.written(message.get("content"), finish)
         return VendorAnswer(
             text=text,
             images=(),
