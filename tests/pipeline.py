@@ -12,18 +12,46 @@ import boto3
 
 from api.build import build as build_api
 from api.handler import handle as handle_api
-from api.routes import Api, resolver
+from api.replies import Api
+from api.routes import resolver
+from sweeper.build import build as build_sweeper
+from sweeper.handler import handle as handle_sweep
 from tests.fakes import FakeClock, FakeIds, LambdaContext, ScriptedVendor
+from tidegate.doors.dynamo import Table
+from tidegate.doors.ledger import Ledger
 from tidegate.doors.valkey import Valkey
 from tidegate.rules.catalogue import Catalogue, load
-from tidegate.settings import ApiSettings, RedisSettings, WorkerSettings
-from worker.build import assemble
+from tidegate.settings import ApiSettings, RedisSettings, RepairSettings, WorkerSettings
+from worker.build import connected
 from worker.handler import handle as handle_worker
 
 REGION = "us-east-1"
 ROOT = Path(__file__).parent.parent
 CATALOGUE_FOLDER = ROOT / "layers" / "tidegate" / "python" / "catalogue"
 PUBLIC_URL = "https://api.example.com/base"
+
+
+FUNDS = 10**9
+"""Micro-credits of each partner a pipeline begins with: a thousand credits."""
+
+JOBS_INDEX: dict[str, Any] = {
+    "attributes": [
+        {"AttributeName": "due_shard", "AttributeType": "S"},
+        {"AttributeName": "due_at", "AttributeType": "N"},
+    ],
+    "indexes": {
+        "GlobalSecondaryIndexes": [
+            {
+                "IndexName": "due",
+                "KeySchema": [
+                    {"AttributeName": "due_shard", "KeyType": "HASH"},
+                    {"AttributeName": "due_at", "KeyType": "RANGE"},
+                ],
+                "Projection": {"ProjectionType": "KEYS_ONLY"},
+            }
+        ]
+    },
+}
 
 
 def catalogue() -> Catalogue:
@@ -33,7 +61,8 @@ def catalogue() -> Catalogue:
 def create_tables_and_queues(models: Catalogue) -> None:
     """Make in moto what the CDK app makes in the cloud, as far as the handlers care."""
     dynamodb = boto3.client("dynamodb", region_name=REGION)
-    for table in ("jobs", "partners"):
+    for table in ("jobs", "partners", "ledger"):
+        index = JOBS_INDEX if table == "jobs" else {}
         dynamodb.create_table(
             TableName=table,
             BillingMode="PAY_PER_REQUEST",
@@ -44,11 +73,13 @@ def create_tables_and_queues(models: Catalogue) -> None:
             AttributeDefinitions=[
                 {"AttributeName": "pk", "AttributeType": "S"},
                 {"AttributeName": "sk", "AttributeType": "S"},
+                *index.get("attributes", []),
             ],
+            **index.get("indexes", {}),
         )
     boto3.client("s3", region_name=REGION).create_bucket(Bucket="assets")
     sqs = boto3.client("sqs", region_name=REGION)
-    sqs.create_queue(QueueName="quarantine")
+    sqs.create_queue(QueueName="tg-quarantine")
     for model in models.models:
         dlq = sqs.create_queue(QueueName=f"tg-{model}-dlq")["QueueUrl"]
         arn = sqs.get_queue_attributes(QueueUrl=dlq, AttributeNames=["QueueArn"])
@@ -86,11 +117,13 @@ class Pipeline:
         self.sqs = boto3.client("sqs", region_name=REGION)
         self.dynamodb = boto3.client("dynamodb", region_name=REGION)
         self.s3 = boto3.client("s3", region_name=REGION)
-        base = self.sqs.get_queue_url(QueueName="quarantine")["QueueUrl"]
-        self.prefix = base.removesuffix("quarantine") + "tg-"
-        self.quarantine_url = base
+        base = self.sqs.get_queue_url(QueueName="tg-quarantine")["QueueUrl"]
+        self.prefix = base.removesuffix("quarantine")
+        self.quarantine_url = self.prefix + "quarantine"
         redis = RedisSettings(url="unused", iam_user=None, iam_cache=None, region=REGION)
         self.redis_settings = redis
+        for partner in ("acme", "umbrella", "globex"):
+            self.ledger.credit(partner, "funds", FUNDS, 0)
         self._lock = threading.Lock()
         self._thread = threading.local()
 
@@ -99,7 +132,7 @@ class Pipeline:
         """Return the api function of this thread: Lambda gives each its own process too."""
         if not hasattr(self._thread, "api"):
             settings = ApiSettings(
-                "local", "jobs", "assets", self.prefix, PUBLIC_URL, self.redis_settings
+                "local", "jobs", "ledger", "assets", self.prefix, PUBLIC_URL, self.redis_settings
             )
             with self._lock:  # boto3's default session makes one client at a time
                 api = build_api(settings, self.models, self.clock, self.ids, self.valkey)
@@ -172,7 +205,12 @@ class Pipeline:
     def deliver(self, model: str, remaining: float = 9.0) -> int:
         """Do what Lambda's event source mapping does with the messages there are now."""
         url = self.queue_url(model)
-        reply = self.sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10)
+        reply = self.sqs.receive_message(
+            QueueUrl=url,
+            MaxNumberOfMessages=10,
+            AttributeNames=["All"],
+            MessageAttributeNames=["All"],
+        )
         messages = reply.get("Messages", [])
         entry = self.models.models[model]
         for message in messages:
@@ -180,6 +218,11 @@ class Pipeline:
                 "messageId": message["MessageId"],
                 "receiptHandle": message["ReceiptHandle"],
                 "body": message["Body"],
+                "attributes": message["Attributes"],
+                "messageAttributes": {
+                    name: {"stringValue": value["StringValue"], "dataType": value["DataType"]}
+                    for name, value in message.get("MessageAttributes", {}).items()
+                },
             }
             context: Any = LambdaContext(remaining)
             result = handle_worker({"Records": [record]}, context, self.worker(model), entry)
@@ -187,12 +230,25 @@ class Pipeline:
                 self.sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
         return len(messages)
 
+    @property
+    def ledger(self) -> Ledger:
+        """Return the money."""
+        return Ledger(Table(self.dynamodb, "ledger", self.clock, self.ids))
+
+    def sweep(self, remaining: float = 55.0) -> dict[str, int]:
+        """Do what the schedule does every minute."""
+        settings = RepairSettings("local", "jobs", "ledger", "assets", self.prefix)
+        doors = build_sweeper(settings, self.models, self.clock, self.ids)
+        context: Any = LambdaContext(remaining)
+        return handle_sweep(context, doors, self.models)
+
     def worker(self, model: str) -> Any:
         """Return the doors of a model's worker."""
         settings = WorkerSettings(
             environment="local",
             model=model,
             jobs_table="jobs",
+            ledger_table="ledger",
             assets_bucket="assets",
             queue_url=self.queue_url(model),
             dlq_url=self.dlq_url(model),
@@ -202,7 +258,7 @@ class Pipeline:
             redis=self.redis_settings,
         )
         entry = self.models.models[model]
-        return assemble(settings, entry, self.clock, self.ids, self.valkey, self.vendor)
+        return connected(settings, entry, self.clock, self.ids, self.valkey, self.vendor)
 
     def bodies(self, url: str) -> list[Any]:
         """Return the bodies of the messages in a queue, and leave them there."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 
 from cli.demo.facts import Unfinished
 from cli.local.stack import StackInfo, client
-from tidegate.doors.dynamo import packed, unpacked
+from tidegate.doors.actions import packed, unpacked
 from tidegate.doors.items import job_of
 from tidegate.rules.job import Job
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from api.routes import Api
+from api.replies import Api
 from tidegate.clock import Clock, Ids
 from tidegate.doors import clients
 from tidegate.doors.assets import Assets
 from tidegate.doors.cache import Cache
 from tidegate.doors.claims import Claims
 from tidegate.doors.dynamo import Table
+from tidegate.doors.endings import Endings
 from tidegate.doors.jobs import Jobs
+from tidegate.doors.ledger import Ledger
 from tidegate.doors.payloads import Payloads
 from tidegate.doors.queue import Queue
 from tidegate.doors.valkey import Valkey
@@ -23,17 +25,44 @@ def build(
     settings: ApiSettings, catalogue: Catalogue, clock: Clock, ids: Ids, valkey: Valkey
 ) -> Api:
     """Return what the routes need."""
-    s3 = clients.s3()
+    s3, dynamodb = clients.s3(), clients.dynamodb()
     payloads = Payloads(s3, settings.assets_bucket)
-    table = Table(clients.dynamodb(), settings.jobs_table, clock, ids)
+    table = Table(dynamodb, settings.jobs_table, clock, ids)
+    ledger = Ledger(Table(dynamodb, settings.ledger_table, clock, ids))
+    telemetry = Telemetry("api", settings.environment)
+    return assemble(
+        settings, catalogue, clock, ids, telemetry,
+        table=table, ledger=ledger, payloads=payloads, valkey=valkey,
+        queue=Queue(clients.sqs(), clock), assets=Assets(s3, settings.assets_bucket),
+    )  # fmt: skip
+
+
+def assemble(
+    settings: ApiSettings,
+    catalogue: Catalogue,
+    clock: Clock,
+    ids: Ids,
+    telemetry: Telemetry,
+    *,
+    table: Table,
+    ledger: Ledger,
+    payloads: Payloads,
+    valkey: Valkey,
+    queue: Queue,
+    assets: Assets,
+) -> Api:
+    """Return what the routes need, around the doors to the outside."""
+    jobs = Jobs(table, payloads)
     doors = Doors(
-        jobs=Jobs(table, payloads),
+        jobs=jobs,
         claims=Claims(table, payloads),
+        ledger=ledger,
         cache=Cache(valkey),
-        queue=Queue(clients.sqs()),
+        queue=queue,
         queue_url_prefix=settings.queue_url_prefix,
         clock=clock,
         ids=ids,
-        telemetry=Telemetry("api", settings.environment),
+        telemetry=telemetry,
     )
-    return Api(doors, Assets(s3, settings.assets_bucket), catalogue, settings.public_url)
+    endings = Endings(jobs, payloads, ledger)
+    return Api(doors, endings, assets, catalogue, settings.public_url)

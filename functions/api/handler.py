@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from api.build import build
-from api.routes import Api, resolver
+from api.replies import Api
+from api.routes import resolver
 from tidegate.clock import SystemClock, SystemIds
 from tidegate.doors import valkey
 from tidegate.rules import catalogue

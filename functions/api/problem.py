@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
@@ -12,12 +14,14 @@ from tidegate.errors import RequestRefused, Retry, TidegateError, Unavailable
 TITLES = {
     400: "Bad request",
     401: "Unauthenticated",
+    402: "Insufficient credits",
     404: "Not found",
     409: "Conflict",
     413: "Payload too large",
     415: "Unsupported media type",
     422: "Unprocessable request",
     500: "Internal error",
+    502: "Generation failed",
     503: "Temporarily unavailable",
 }
 
@@ -25,8 +29,10 @@ PASSING = Unavailable("this is on our side and passing; send the same request ag
 """What partners are told of a store or queue that cannot be reached."""
 
 
-def response(error: TidegateError, request_id: str) -> Response[str]:
-    """Return the HTTP response for an error of the tree."""
+def response(
+    error: TidegateError, request_id: str, more: Mapping[str, str] = MappingProxyType({})
+) -> Response[str]:
+    """Return the HTTP response for an error of the tree, with `more` headers."""
     retryable = error.retry is Retry.RETRYABLE
     pointers = error.pointers if isinstance(error, RequestRefused) else ()
     body: dict[str, Any] = {
@@ -46,7 +52,10 @@ def response(error: TidegateError, request_id: str) -> Response[str]:
     }
     if pointers:
         body["errors"] = [{"pointer": pointer, "detail": detail} for pointer, detail in pointers]
-    headers: dict[str, str | list[str]] = {"x-should-retry": "true" if retryable else "false"}
+    headers: dict[str, str | list[str]] = {
+        **more,
+        "x-should-retry": "true" if retryable else "false",
+    }
     if error.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     if error.status in {429, 503} or (error.status == 409 and retryable):

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tidegate.clock import rfc3339
+from tidegate.doors.ledger import Balance
 from tidegate.rules.catalogue import Catalogue
 from tidegate.rules.job import Job, Status
 
@@ -25,7 +26,7 @@ def job(
         "model": job.model,
         "task": job.task,
         "priority": job.priority,
-        "created_at": rfc3339(job.enqueued_at),
+        "created_at": rfc3339(job.created_at),
         "started_at": _time(job.started_at),
         "finished_at": _time(job.finished_at),
         "deadline_at": rfc3339(job.deadline_at),
@@ -38,12 +39,17 @@ def job(
         },
         "output": output,
         "usage": _usage(job) if completed and job.cache_status != "hit" else None,
+        "price": {"reserved_micro_credits": job.reserved, "charged_micro_credits": job.charged},
         "upstream_ms": job.upstream_ms,
         "error": _error(job),
         "metadata": metadata,
         "correlation_id": job.correlation_id,
         "replay_count": job.replay_count,
-        "urls": {"self": address, "result": f"{address}/result"},
+        "urls": {
+            "self": address,
+            "result": f"{address}/result",
+            "cancel": f"{address}/cancel",
+        },
     }
 
 
@@ -58,6 +64,16 @@ def output(value: dict[str, Any], url: Callable[[str], str]) -> dict[str, Any]:
     return {**value, "images": images}
 
 
+def usage(balance: Balance) -> dict[str, Any]:
+    """Return what a partner has, in micro-credits (a million is one credit)."""
+    return {
+        "object": "usage",
+        "available_micro_credits": balance.available,
+        "reserved_micro_credits": balance.reserved,
+        "captured_micro_credits": balance.captured,
+    }
+
+
 def models(catalogue: Catalogue) -> dict[str, Any]:
     """Return what can be called: the catalogue without what is between us and the vendor."""
     data = [
@@ -70,6 +86,7 @@ def models(catalogue: Catalogue) -> dict[str, Any]:
                 parameter: rule.model_dump(mode="json", exclude_none=True)
                 for parameter, rule in entry.parameters.items()
             },
+            "price_micro_credits": entry.price.model_dump(),
             "max_input_bytes": entry.max_input_bytes,
             "max_deadline_seconds": entry.deadline,
         }

@@ -2,33 +2,28 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass
-from typing import Any
-
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
 from botocore.exceptions import BotoCoreError, ClientError
 
 from api import incoming, problem, represent
-from tidegate.doors.assets import Assets
+from api.images import images
+from api.replies import (
+    Api,
+    Reply,
+    acceptance,
+    cache_status,
+    job_reply,
+    json_reply,
+    preference,
+    progress,
+    seen,
+    waited,
+)
 from tidegate.errors import DoorError, JobFailed, JobNotComplete, NotFound, TidegateError
-from tidegate.flows import wait
-from tidegate.flows.accept import Accepted, Doors, accept
+from tidegate.flows.accept import accept
+from tidegate.flows.cancel import cancel
 from tidegate.rules import keys, request
-from tidegate.rules.catalogue import Catalogue
-from tidegate.rules.job import Job, Status
-
-Reply = Response[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Api:
-    """What the routes need."""
-
-    doors: Doors
-    assets: Assets
-    catalogue: Catalogue
-    public_url: str
+from tidegate.rules.job import Job
 
 
 def resolver(api: Api) -> APIGatewayRestResolver:
@@ -51,18 +46,18 @@ def resolver(api: Api) -> APIGatewayRestResolver:
             correlation_id=_request_id(app),
         )
         granted = incoming.wait(event)
-        job = _waited(api, accepted.job, granted)
-        headers = {**_accepted(api, accepted, job), **_preference(granted), "Idempotency-Key": key}
-        metadata, output = _seen(api, accepted, job)
-        return _job(api, job, 200 if job.done else 202, headers, metadata, output)
+        job = waited(api, accepted.job, granted)
+        headers = {**acceptance(api, accepted, job), **preference(granted), "Idempotency-Key": key}
+        metadata, output = seen(api, accepted, job)
+        return job_reply(api, job, 200 if job.done else 202, headers, metadata, output)
 
     @app.get("/v1/jobs/<job_id>")
     def show(job_id: str) -> Reply:
         granted = incoming.wait(app.current_event)
-        job = _waited(api, _owned(app, api, job_id), granted)
+        job = waited(api, _owned(app, api, job_id), granted)
         if f'"{job.version}"' in incoming.etags(app.current_event):
-            return Response(status_code=304, body="", headers=_progress(job))
-        return _job(api, job, 200, _preference(granted), *api.doors.jobs.shown(job))
+            return Response(status_code=304, body="", headers=progress(job))
+        return job_reply(api, job, 200, preference(granted), *api.doors.jobs.shown(job))
 
     @app.get("/v1/jobs/<job_id>/result")
     def result(job_id: str) -> Reply:
@@ -73,19 +68,35 @@ def resolver(api: Api) -> APIGatewayRestResolver:
         if output is None:
             reason = job.error.message if job.error else job.status.value
             raise JobFailed(f"the job ended {job.status} and has no result: {reason}")
-        return _json(200, represent.output(output, api.assets.url), _cache_status(job))
+        return json_reply(200, represent.output(output, api.assets.url), cache_status(job))
+
+    @app.post("/v1/jobs/<job_id>/cancel")
+    def stop(job_id: str) -> Reply:
+        doors = api.doors
+        job = _owned(app, api, job_id)
+        ended = cancel(job, doors.jobs, api.endings, doors.clock, doors.telemetry)
+        return job_reply(api, ended, 200, {}, *doors.jobs.shown(ended))
+
+    _about(app, api)
+    images(app, api)
+    _errors(app, api)
+    return app
+
+
+def _about(app: APIGatewayRestResolver, api: Api) -> None:
+    @app.get("/v1/usage")
+    def usage() -> Reply:
+        balance = api.doors.ledger.balance(incoming.partner(app.current_event))
+        return json_reply(200, represent.usage(balance), {})
 
     @app.get("/v1/models")
     def models() -> Reply:
         incoming.partner(app.current_event)
-        return _json(200, represent.models(api.catalogue), {})
+        return json_reply(200, represent.models(api.catalogue), {})
 
     @app.get("/healthz")
     def health() -> Reply:
-        return _json(200, {"status": "ok"}, {})
-
-    _errors(app, api)
-    return app
+        return json_reply(200, {"status": "ok"}, {})
 
 
 def _errors(app: APIGatewayRestResolver, api: Api) -> None:
@@ -117,66 +128,3 @@ def _owned(app: APIGatewayRestResolver, api: Api, job_id: str) -> Job:
         raise NotFound("there is no such job")
     api.doors.telemetry.bind(job_id=job.id, model=job.model, attempt=job.attempt)
     return job
-
-
-def _waited(api: Api, job: Job, granted: int | None) -> Job:
-    if granted is None or job.done:
-        return job
-    return wait.until_done(job, granted, api.doors.jobs, api.doors.clock)
-
-
-def _seen(api: Api, accepted: Accepted, job: Job) -> tuple[dict[str, str], dict[str, Any] | None]:
-    """Return a job's notes and output, read only if they are not at hand already."""
-    if accepted.metadata is not None and (accepted.output is not None or not job.done):
-        return accepted.metadata, accepted.output
-    return api.doors.jobs.shown(job)
-
-
-def _job(
-    api: Api,
-    job: Job,
-    status: int,
-    headers: dict[str, str],
-    metadata: dict[str, str],
-    output: dict[str, Any] | None,
-) -> Reply:
-    shown = None if output is None else represent.output(output, api.assets.url)
-    body = represent.job(job, api.doors.clock.now(), api.public_url, shown, metadata)
-    return _json(status, body, {**_cache_status(job), **_progress(job), **headers})
-
-
-def _json(status: int, body: dict[str, Any], headers: dict[str, str]) -> Reply:
-    return Response(
-        status_code=status,
-        content_type="application/json",
-        body=json.dumps(body, ensure_ascii=False),
-        headers={**headers},
-    )
-
-
-def _accepted(api: Api, accepted: Accepted, job: Job) -> dict[str, str]:
-    headers = {"Location": f"{api.public_url}/v1/jobs/{job.id}"}
-    if accepted.how == "replayed":
-        headers["Idempotent-Replayed"] = "true"
-        if job.done:
-            headers["X-Cache-Lookup"] = "HIT-IDEMPOTENT"
-    if accepted.how == "joined":
-        headers["Cache-Status"] = "tidegate; fwd=miss; collapsed"
-    return headers
-
-
-def _progress(job: Job) -> dict[str, str]:
-    etag = {"ETag": f'"{job.version}"'}
-    return etag if job.done else {**etag, "Retry-After": "1"}
-
-
-def _preference(granted: int | None) -> dict[str, str]:
-    return {} if granted is None else {"Preference-Applied": f"wait={granted}"}
-
-
-def _cache_status(job: Job) -> dict[str, str]:
-    """Return `Cache-Status` (RFC 9211)."""
-    if job.cache_status == "hit":
-        return {"Cache-Status": "tidegate; hit"}
-    stored = "; stored" if job.status is Status.COMPLETED else ""
-    return {"Cache-Status": f"tidegate; fwd=miss{stored}"}

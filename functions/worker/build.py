@@ -8,13 +8,16 @@ from tidegate.doors.assets import Assets
 from tidegate.doors.attempts import Attempts
 from tidegate.doors.cache import Cache
 from tidegate.doors.dynamo import Table
+from tidegate.doors.endings import Endings
 from tidegate.doors.jobs import Jobs
 from tidegate.doors.lease import Lease
+from tidegate.doors.ledger import Ledger
 from tidegate.doors.pace import Pace
 from tidegate.doors.payloads import Payloads
 from tidegate.doors.queue import Queue
 from tidegate.doors.secrets import Secret
 from tidegate.doors.valkey import Valkey
+from tidegate.flows.ends import Ends
 from tidegate.flows.finish import Finish
 from tidegate.flows.vendor_call import VendorDesk
 from tidegate.flows.work import Doors
@@ -29,10 +32,10 @@ def build(settings: WorkerSettings, entry: Entry, clock: Clock, ids: Ids, valkey
     """Return the doors of one model's worker, its vendor's included."""
     secret = Secret(clients.secretsmanager(), settings.vendor_secret, clock)
     vendor = build_vendor(entry, settings.vendor_base_url, secret, clock)
-    return assemble(settings, entry, clock, ids, valkey, vendor)
+    return connected(settings, entry, clock, ids, valkey, vendor)
 
 
-def assemble(
+def connected(
     settings: WorkerSettings,
     entry: Entry,
     clock: Clock,
@@ -41,21 +44,45 @@ def assemble(
     vendor: Vendor,
 ) -> Doors:
     """Return the doors of one model's worker around a vendor."""
-    telemetry = Telemetry("worker", settings.environment)
-    s3 = clients.s3()
-    payloads = Payloads(s3, settings.assets_bucket)
-    jobs = Jobs(Table(clients.dynamodb(), settings.jobs_table, clock, ids), payloads)
-    attempts = Attempts(jobs, payloads)
-    queue = Queue(clients.sqs())
+    s3, dynamodb = clients.s3(), clients.dynamodb()
+    return assemble(
+        settings, entry, clock, ids, Telemetry("worker", settings.environment),
+        table=Table(dynamodb, settings.jobs_table, clock, ids),
+        ledger=Ledger(Table(dynamodb, settings.ledger_table, clock, ids)),
+        payloads=Payloads(s3, settings.assets_bucket), valkey=valkey,
+        queue=Queue(clients.sqs(), clock), assets=Assets(s3, settings.assets_bucket),
+        vendor=vendor,
+    )  # fmt: skip
+
+
+def assemble(
+    settings: WorkerSettings,
+    entry: Entry,
+    clock: Clock,
+    ids: Ids,
+    telemetry: Telemetry,
+    *,
+    table: Table,
+    ledger: Ledger,
+    payloads: Payloads,
+    valkey: Valkey,
+    queue: Queue,
+    assets: Assets,
+    vendor: Vendor,
+) -> Doors:
+    """Return the doors of one model's worker around the doors to the outside."""
+    jobs = Jobs(table, payloads)
+    attempts = Attempts(jobs, table)
+    endings = Endings(jobs, payloads, ledger)
     cache = Cache(valkey)
     finish = Finish(
         jobs=jobs,
         attempts=attempts,
+        endings=endings,
+        ends=Ends(endings, queue, settings.dlq_url, settings.quarantine_url, clock, telemetry),
         cache=cache,
         queue=queue,
         queue_url=settings.queue_url,
-        dlq_url=settings.dlq_url,
-        quarantine_url=settings.quarantine_url,
         clock=clock,
         ids=ids,
         telemetry=telemetry,
@@ -68,7 +95,7 @@ def assemble(
         cache=cache,
         lease=Lease(valkey),
         pace=Pace(valkey, settings.model, entry.in_flight),
-        desk=VendorDesk(jobs, vendor, Assets(s3, settings.assets_bucket), clock, telemetry),
+        desk=VendorDesk(jobs, vendor, assets, clock, telemetry),
         finish=finish,
         clock=clock,
         ids=ids,

@@ -12,7 +12,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from tidegate.clock import SystemClock, SystemIds
 from tidegate.doors import valkey
-from tidegate.doors.queue import Message
+from tidegate.doors.queue import message_of
 from tidegate.errors import TidegateError
 from tidegate.flows.work import Doors, work
 from tidegate.rules import catalogue
@@ -42,7 +42,7 @@ def handle(
     """Return the ids of the messages that are not done, after working on each."""
     failures = []
     for record in event["Records"]:
-        message = Message(record["messageId"], record["receiptHandle"], record["body"])
+        message = message_of(record)
         try:
             outcome = work(message, entry, doors, lambda: _remaining(context))
             if outcome.hand_back_after is not None:

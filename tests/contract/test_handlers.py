@@ -31,6 +31,7 @@ def deployed(
     settings = {
         "TIDEGATE_ENV": "local",
         "JOBS_TABLE": "jobs",
+        "LEDGER_TABLE": "ledger",
         "ASSETS_BUCKET": "assets",
         "QUEUE_URL_PREFIX": pipeline.prefix,
         "PUBLIC_URL": PUBLIC_URL + "/",

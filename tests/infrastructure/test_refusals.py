@@ -15,7 +15,8 @@ from infra.environment import EnvironmentRefused, read
 from infra.model import timeout_chain
 from tests.infrastructure.synthesis import CATALOGUE, LOCAL, ROOT, context_of, synthesise
 from tidegate.rules import catalogue
-from tidegate.rules.catalogue import Catalogue, CatalogueError, Entry, Timeouts, parse
+from tidegate.rules.catalogue import Catalogue, CatalogueError, Entry, parse
+from tidegate.rules.policies import Timeouts
 
 
 def _changed(**keys: object) -> dict[str, Any]:
@@ -99,7 +100,7 @@ def test_every_entry_that_the_catalogue_takes_passes_the_chain() -> None:
             timeout_chain("x", entry.model_copy(update={"timeouts": timeouts}))
             assert timeouts.function <= 900, "Lambda's own limit"
             assert timeouts.visibility <= 43_200, "SQS's own limit"
-    assert catalogue.VISIBILITY_FACTOR >= 6
+    assert policies.VISIBILITY_FACTOR >= 6
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.unit.vendor_server import entry
 from tidegate.gate.contract import violations
 from tidegate.gate.verdict import Verdict, judge
-from tidegate.rules.catalogue import Contract, Entry
+from tidegate.rules.catalogue import Entry
+from tidegate.rules.policies import Contract
 from tidegate.rules.strict_json import MAX_DEPTH, loads
 
 CHAT = entry("chat-mini")

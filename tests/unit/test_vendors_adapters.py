@@ -9,7 +9,7 @@ import pytest
 from tests.unit.vendor_server import entry
 from tests.unit.vendor_wire import CHAT, Wire, anthropic, ask, cohere, openai
 from tidegate.errors import VendorFailed, VendorRefused
-from tidegate.rules.catalogue import Contract
+from tidegate.rules.policies import Contract
 from tidegate.vendors.base import VendorAnswer
 
 

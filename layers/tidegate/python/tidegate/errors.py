@@ -1,32 +1,6 @@
 """Every error Tidegate raises on purpose, in one tree.
 
-TidegateError                    code, HTTP status, retry class
-├── RequestRefused               the partner can mend it; nothing stored, nothing charged
-│   ├── InvalidBody              400  not the JSON we accept
-│   ├── IdempotencyKeyMissing    400
-│   ├── IdempotencyKeyInvalid    400
-│   ├── Unauthenticated          401
-│   ├── NotFound                 404
-│   ├── JobNotComplete           409  ask again
-│   ├── JobFailed                409  it never will be
-│   ├── PayloadTooLarge          413
-│   ├── UnsupportedMediaType     415
-│   ├── InvalidRequest           422  JSON, but not this request
-│   ├── UnknownModel             422
-│   └── IdempotencyKeyReused     422
-├── Unavailable                  503  ours, passing: conflicts, throttles
-├── ContractUnusable             500  ours: an entry's contract is no JSON Schema
-├── DoorError                    a side effect that could not be done
-│   ├── CacheUnavailable         Redis is out of reach: defer, never call unlimited
-│   ├── LostFence                another attempt owns the job now
-│   └── Conflict                 a transaction met another one
-└── VendorError                  what a vendor did instead of answering
-    ├── VendorTimeout            retryable
-    ├── VendorUnreachable        retryable
-    ├── VendorThrottled          retryable, with the wait it asked for
-    ├── VendorFailed             retryable: 5xx, error or HTML in a 200, empty answer
-    ├── VendorRefused            permanent: 400, 404, 413, 422, content policy
-    └── VendorAccount            401, 402, 403: the model's account, no job's fault
+Each has its HTTP status, its stable code and its retry class.
 """
 
 from enum import StrEnum
@@ -93,6 +67,13 @@ class Unauthenticated(RequestRefused):
     code = "unauthenticated"
 
 
+class InsufficientCredits(RequestRefused):
+    """The balance does not cover what the job may cost."""
+
+    status = 402
+    code = "insufficient_credits"
+
+
 class NotFound(RequestRefused):
     """Not there, or another partner's."""
 
@@ -105,6 +86,14 @@ class JobNotComplete(RequestRefused):
 
     status = 409
     code = "job_not_complete"
+    retry = Retry.RETRYABLE
+
+
+class RequestInProgress(RequestRefused):
+    """The same request is running; ask for its job, or again later."""
+
+    status = 409
+    code = "request_in_progress"
     retry = Retry.RETRYABLE
 
 
@@ -151,6 +140,26 @@ class Unavailable(TidegateError):
     retry = Retry.RETRYABLE
 
 
+class GenerationFailed(TidegateError):
+    """The job behind a blocking route ended without an answer, for good."""
+
+    status = 502
+    code = "generation_failed"
+
+
+class GenerationEnded(GenerationFailed):
+    """It ended, but the same request may simply be made again."""
+
+    retry = Retry.RETRYABLE
+
+
+class NotReplayable(TidegateError):
+    """A job that cannot be re-opened; `str()` says why, to an operator."""
+
+    status = 409
+    code = "not_replayable"
+
+
 class ContractUnusable(TidegateError):
     """An entry's contract is no JSON Schema, or refers to something outside itself."""
 
@@ -183,26 +192,18 @@ class Conflict(DoorError):
 
 
 class VendorError(TidegateError):
-    """What a vendor did instead of answering.
+    """What a vendor did instead of answering; never its own text, which may quote the prompt.
 
-    Args:
-        detail: for people; never the vendor's text, which may quote the prompt.
-        vendor_status: the HTTP status, if there was one.
-        retry_after: seconds the vendor asked to wait, if it did.
-        request_id: the vendor's own id of the call, if known.
+    `retry_after` is in seconds, `request_id` the vendor's own; None where it said nothing.
     """
 
     status = 502
     code = "vendor_error"
 
     def __init__(
-        self,
-        detail: str,
-        *,
-        vendor_status: int | None = None,
-        retry_after: float | None = None,
+        self, detail: str, *, vendor_status: int | None = None, retry_after: float | None = None,
         request_id: str | None = None,
-    ) -> None:
+    ) -> None:  # fmt: skip
         super().__init__(detail)
         self.vendor_status = vendor_status
         self.retry_after = retry_after

@@ -48,6 +48,7 @@ class ApiSettings:
 
     environment: str
     jobs_table: str
+    ledger_table: str
     assets_bucket: str
     queue_url_prefix: str
     """Queue URL up to the model's name: `https://sqs.<region>…/<account>/tidegate-<env>-`."""
@@ -61,6 +62,7 @@ class ApiSettings:
         return cls(
             environment=_required(environ, "TIDEGATE_ENV"),
             jobs_table=_required(environ, "JOBS_TABLE"),
+            ledger_table=_required(environ, "LEDGER_TABLE"),
             assets_bucket=_required(environ, "ASSETS_BUCKET"),
             queue_url_prefix=_required(environ, "QUEUE_URL_PREFIX"),
             public_url=_required(environ, "PUBLIC_URL").rstrip("/"),
@@ -91,6 +93,7 @@ class WorkerSettings:
     environment: str
     model: str
     jobs_table: str
+    ledger_table: str
     assets_bucket: str
     queue_url: str
     dlq_url: str
@@ -107,6 +110,7 @@ class WorkerSettings:
             environment=_required(environ, "TIDEGATE_ENV"),
             model=_required(environ, "MODEL"),
             jobs_table=_required(environ, "JOBS_TABLE"),
+            ledger_table=_required(environ, "LEDGER_TABLE"),
             assets_bucket=_required(environ, "ASSETS_BUCKET"),
             queue_url=_required(environ, "QUEUE_URL"),
             dlq_url=_required(environ, "DLQ_URL"),
@@ -115,3 +119,39 @@ class WorkerSettings:
             vendor_secret=_required(environ, "VENDOR_SECRET"),
             redis=RedisSettings.of(environ),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class RepairSettings:
+    """What the sweeper and the replay function are told: they look after every model's queues."""
+
+    environment: str
+    jobs_table: str
+    ledger_table: str
+    assets_bucket: str
+    queue_url_prefix: str
+    """As in `ApiSettings`; a model's DLQ is its queue's name and `-dlq`."""
+
+    @classmethod
+    def of(cls, environ: Environ) -> RepairSettings:
+        """Return the settings in `environ`."""
+        return cls(
+            environment=_required(environ, "TIDEGATE_ENV"),
+            jobs_table=_required(environ, "JOBS_TABLE"),
+            ledger_table=_required(environ, "LEDGER_TABLE"),
+            assets_bucket=_required(environ, "ASSETS_BUCKET"),
+            queue_url_prefix=_required(environ, "QUEUE_URL_PREFIX"),
+        )
+
+    def queue_url(self, model: str) -> str:
+        """Return the URL of a model's queue."""
+        return self.queue_url_prefix + model
+
+    def dlq_url(self, model: str) -> str:
+        """Return the URL of a model's dead-letter queue."""
+        return f"{self.queue_url_prefix}{model}-dlq"
+
+    @property
+    def quarantine_url(self) -> str:
+        """Return the URL of the quarantine queue."""
+        return f"{self.queue_url_prefix}quarantine"

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from tidegate.doors.dynamo import Action, ConditionFailed, Item, Table, put
+from tidegate.doors.actions import Action, Item, check, put
+from tidegate.doors.dynamo import ConditionFailed, Table
 from tidegate.doors.items import (
     RETENTION,
     claim_pk,
@@ -18,10 +19,11 @@ from tidegate.doors.items import (
     work_pk,
 )
 from tidegate.doors.payloads import Payloads
-from tidegate.rules.job import Job
+from tidegate.rules.job import KEY_LIFE, Job
 
-CLAIM_LIFE = 86_400
-"""Seconds an Idempotency-Key is remembered after its job must have ended."""
+CLAIM_LIFE = KEY_LIFE + 3600
+"""Seconds a claim is kept after its job's deadline. The sweeper may end a job minutes after it,
+and a key lives from the end; whether it still does is asked of the job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +35,21 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """Why a job was not created: its key is claimed, or the same work is running."""
+class Ended:
+    """A job whose claim a new one may take over, as it was when that was decided."""
 
-    claim: Claim | None
-    running: str | None
+    job_id: str
+    version: int | None
+    """None: its items are gone."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """Why a job was not created: its key is claimed, the same work is running, or no funds."""
+
+    claim: Claim | None = None
+    running: str | None = None
+    short: bool = False
 
 
 class Claims:
@@ -55,7 +67,7 @@ class Claims:
         metadata: dict[str, str],
         *,
         now: float,
-        replacing: str | None = None,
+        replacing: Ended | None = None,
         effects: Sequence[Action] = (),
     ) -> Taken | None:
         """Store a new job with its claims; None if it is there now, else what is in its place.
@@ -66,26 +78,28 @@ class Claims:
             asked: input and parameters, kept beside the job.
             metadata: the partner's notes.
             now: seconds since the epoch.
-            replacing: id of an ended job whose claim this one may take over.
-            effects: what else must be written or nothing is: the ledger's place.
+            replacing: an ended job whose claim this one may take over, if it is as it was: an
+                operator may be re-opening it.
+            effects: the ledger's actions; the last one fails where funds do not reach.
         """
         keep = int(job.deadline_at) + RETENTION
         base = {"pk": job_pk(job.id), "expires_at": keep}
         actions = [
             _claim(job, claim, now, replacing),
             put(status_item(job), "attribute_not_exists(pk)"),
+            *_as_it_was(replacing),
         ]
         if metadata:
             notes = self._payloads.put(f"{job.id}/metadata", metadata)
             actions.append(put({**base, "sk": "metadata", **notes}))
         if not job.done:
-            actions.append(_content(job, now))
+            actions.append(content(job, now))
             body = self._payloads.put(f"{job.id}/input", asked)
             actions.append(put({**base, "sk": "input", **body}))
         try:
             self._table.write([*actions, *effects])
         except ConditionFailed as failed:
-            return _taken(failed.found)
+            return _taken(failed.found, funded=bool(effects))
         return None
 
     def join(
@@ -96,34 +110,47 @@ class Claims:
         token: str,
         *,
         now: float,
-        replacing: str | None = None,
-    ) -> Claim | None:
-        """Point a claim at a job that is running; None if done, else the claim in its place.
+        replacing: Ended | None = None,
+    ) -> Taken | None:
+        """Point a claim at a job that is running; None if done, else what is in its place.
 
         `token` names this request, so that it knows its own write from an earlier request's.
         """
         joined = {"fingerprint": fingerprint, "token": token}
         try:
-            self._table.write([_claim(job, claim, now, replacing, joined)])
+            self._table.write([_claim(job, claim, now, replacing, joined), *_as_it_was(replacing)])
         except ConditionFailed as failed:
-            found = failed.found[0] or {}
-            if found.get("token") == token:
+            found = failed.found[0]
+            if found is not None and found.get("token") == token:
                 return None
-            return Claim(found["job_id"], found["fingerprint"])
+            return Taken(None if found is None else Claim(found["job_id"], found["fingerprint"]))
         return None
 
 
-def _taken(found: Sequence[Item | None]) -> Taken | None:
+def _taken(found: Sequence[Item | None], *, funded: bool) -> Taken | None:
     claimed, stored = found[0], found[1]
     if stored:
         return None  # a job id is never given twice: this is our own write, its reply was lost
     if claimed is not None:
-        return Taken(Claim(claimed["job_id"], claimed["fingerprint"]), None)
-    running = next((item["job_id"] for item in found[2:] if item and "job_id" in item), None)
-    return Taken(None, running)
+        return Taken(Claim(claimed["job_id"], claimed["fingerprint"]))
+    running = next((i["job_id"] for i in found[2:] if i and i["sk"].startswith("job#")), None)
+    if running is not None:
+        return Taken(running=running)
+    return Taken(short=funded and found[-1] is not None)
 
 
-def _content(job: Job, now: float) -> Action:
+def _as_it_was(ended: Ended | None) -> list[Action]:
+    if ended is None:
+        return []
+    condition = "attribute_not_exists(pk)"
+    values = {}
+    if ended.version is not None:
+        condition += " OR #version = :version"
+        values[":version"] = ended.version
+    return [check(job_pk(ended.job_id), "status", condition, values)]
+
+
+def content(job: Job, now: float) -> Action:
     """Return the claim on the work; past its job's deadline another job may take it over."""
     item = {
         "pk": work_pk(job.job_key),
@@ -139,23 +166,31 @@ def _claim(
     job: Job,
     claim: str,
     now: float,
-    replacing: str | None,
+    replacing: Ended | None,
     joined: Mapping[str, str] = MappingProxyType({}),
 ) -> Action:
     # TTL deletion is lazy (DynamoDB: within days), so life is checked in the condition.
-    until = job.deadline_at + CLAIM_LIFE
     condition = "attribute_not_exists(pk) OR #until < :now"
     values: dict[str, Any] = {":now": millis(now)}
     if replacing is not None:
         condition += " OR #job_id = :replacing"
-        values[":replacing"] = replacing
-    item = {
+        values[":replacing"] = replacing.job_id
+    return put({**_claim_item(job, claim), **joined}, condition, values)
+
+
+def kept_claim(job: Job) -> Action:
+    """Return the claim of a job that is re-opened: it must still be its own, or be gone."""
+    condition = "attribute_not_exists(pk) OR #job_id = :mine"
+    return put(_claim_item(job, job.idempotency_hash), condition, {":mine": job.id})
+
+
+def _claim_item(job: Job, claim: str) -> dict[str, Any]:
+    until = job.deadline_at + CLAIM_LIFE
+    return {
         "pk": claim_pk(claim),
         "sk": "claim",
         "job_id": job.id,
         "fingerprint": job.fingerprint,
         "until": millis(until),
         "expires_at": int(until),
-        **joined,
     }
-    return put(item, condition, values)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tidegate.doors.dynamo import Action, ConditionFailed, Item, Table, update
-from tidegate.doors.items import attributes, content_sk, job_of, job_pk, work_pk
+from tidegate.doors.actions import Action, Item, update
+from tidegate.doors.dynamo import ConditionFailed, Table
+from tidegate.doors.items import attributes, content_sk, job_of, job_pk, millis, shard, work_pk
 from tidegate.doors.payloads import Payloads
 from tidegate.errors import DoorError, LostFence
 from tidegate.rules.job import Job
@@ -29,6 +31,15 @@ class Work:
     running: str | None
     """Id of the partner's job that is at it."""
     answer: Answer | None
+
+
+class NeededFailed(LostFence):
+    """What a transition needs did not hold; the job itself is as it was."""
+
+    def __init__(self, message: str, found: Sequence[Item | None]) -> None:
+        super().__init__(message)
+        self.found = found
+        """One per needed action: what is there where it failed, None where it did not."""
 
 
 class Jobs:
@@ -81,6 +92,7 @@ class Jobs:
 
         Raises:
             LostFence: the job is not as it was, and it was not this write that changed it.
+            NeededFailed: it is as it was, but what is needed does not hold.
         """
         new = replace(new, version=old.version + 1)
         head = update(
@@ -95,12 +107,29 @@ class Jobs:
         except ConditionFailed as failed:
             if failed.found[0] is not None:
                 return _own(failed.found[0], new)
-            if any(found is not None for found in failed.found[1 : 1 + len(needed)]):
-                raise LostFence(f"{old.id}: another attempt is at this work") from failed
+            wanting = failed.found[1 : 1 + len(needed)]
+            if any(found is not None for found in wanting):
+                raise NeededFailed(
+                    f"{old.id}: another attempt is at this work", wanting
+                ) from failed
             held = failed.found[1 + len(needed) :]
             kept = [action for action, found in zip(freed, held, strict=True) if found is None]
             return self.transition(old, new, needed, kept)
         return new
+
+    def look_again(self, job: Job, at: float | None) -> None:
+        """Say when the sweeper looks at a job next; None is never.
+
+        No transition: it fences nobody out, and if the job has moved on it says nothing.
+        """
+        changes = {
+            "due_shard": None if at is None else shard(job.id),
+            "due_at": None if at is None else millis(at),
+        }
+        condition = "#attempt = :attempt AND #version = :version"
+        values = {":attempt": job.attempt, ":version": job.version}
+        with suppress(ConditionFailed):
+            self._table.write([update(job_pk(job.id), "status", changes, condition, values)])
 
 
 def _changes(old: Job, new: Job) -> dict[str, Any]:
@@ -109,9 +138,14 @@ def _changes(old: Job, new: Job) -> dict[str, Any]:
 
 
 def _own(found: Item, new: Job) -> Job:
-    """Return `new` if what is there is exactly this write (its reply was lost)."""
-    if found and attributes(job_of(found)) == attributes(new):
-        return new
+    """Return `new` if what is there is exactly this write (its reply was lost).
+
+    When the sweeper looks next may have changed since: that is nobody's write but its own.
+    """
+    if found:
+        there = replace(job_of(found), due_at=new.due_at)
+        if attributes(there) == attributes(new):
+            return new
     raise LostFence(f"{new.id}: the job has moved on")
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tidegate.doors.dynamo import ConditionFailed, Table, put
+from tidegate.doors.actions import put
+from tidegate.doors.dynamo import ConditionFailed, Table
 from tidegate.rules.partner_key import PartnerKey, digest
 
 

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from tidegate.clock import Clock
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 BODY_VERSION = 1
+
+SEND_TIME = 2.0
+"""Seconds between our stamp on a message and SQS's, at most, but for a send that hangs."""
 
 MAX_DELAY = 900
 """Seconds; SQS delays a message no longer (SendMessage, DelaySeconds)."""
@@ -18,11 +24,24 @@ MAX_DELAY = 900
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One delivery: its id, its receipt, its body as it came."""
+    """One delivery: its id, its receipt, its body as it came, its times (seconds)."""
 
     id: str
     receipt: str
     body: str
+    sent_at: float = 0.0
+    """When SQS took it: anew for each move by hand, not for a move to the DLQ."""
+    stamped_at: float | None = None
+    """When our code sent it, as that says itself; None if nothing says so."""
+
+    def redriven_after(self, moment: float) -> bool:
+        """Return whether somebody put it back into the queue after `moment`.
+
+        A message that our code sent at that very time (a worker of then, a little late) is none:
+        its own stamp is as young as SQS's. One from the DLQ keeps its old stamp, or has none.
+        """
+        late = self.stamped_at is not None and self.sent_at - self.stamped_at < SEND_TIME
+        return self.sent_at > moment and not late
 
 
 class NotOurs(ValueError):
@@ -32,8 +51,9 @@ class NotOurs(ValueError):
 class Queue:
     """Sending to queues and handing messages back."""
 
-    def __init__(self, client: SQSClient) -> None:
+    def __init__(self, client: SQSClient, clock: Clock) -> None:
         self._client = client
+        self._clock = clock
 
     def send(self, url: str, job_id: str, partner: str, delay: float = 0) -> None:
         """Send a job's id. The group is the partner: SQS fair queues keep one from starving others.
@@ -49,6 +69,12 @@ class Queue:
             MessageBody=body_of(job_id),
             MessageGroupId=partner,
             DelaySeconds=min(math.ceil(delay), MAX_DELAY),
+            MessageAttributes={
+                "sent_at": {
+                    "DataType": "Number",
+                    "StringValue": str(round(self._clock.now() * 1000)),
+                }
+            },
         )
 
     def send_copy(self, url: str, job_id: str, partner: str, code: str) -> None:
@@ -61,6 +87,19 @@ class Queue:
         self._client.change_message_visibility(
             QueueUrl=url, ReceiptHandle=receipt, VisibilityTimeout=math.ceil(delay)
         )
+
+
+def message_of(record: Mapping[str, Any]) -> Message:
+    """Return the message in a record of Lambda's SQS event."""
+    attributes = record.get("attributes") or {}
+    stamp = ((record.get("messageAttributes") or {}).get("sent_at") or {}).get("stringValue", "")
+    return Message(
+        record["messageId"],
+        record["receiptHandle"],
+        record["body"],
+        int(attributes.get("SentTimestamp", 0)) / 1000,
+        int(stamp) / 1000 if stamp.isdecimal() else None,
+    )
 
 
 def body_of(job_id: str) -> str:

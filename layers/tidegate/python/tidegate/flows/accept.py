@@ -3,20 +3,25 @@
 claimed already   the same job as it is now; an altered body is refused
 answer at hand    a finished job pointing at it, from Redis or from DynamoDB
 same work running the claim joins that job
-else              claim, content claim, job and input in one transaction; then the message
+else              claim, content claim, job, input and reservation in one transaction; then the
+                  message. A crash between the two is repaired by the next try with the same key,
+                  which sends the message again, or by the sweeper.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from tidegate.clock import Clock, Ids
+from tidegate.doors.actions import Action
 from tidegate.doors.cache import Cache, Cached
-from tidegate.doors.claims import Claim, Claims, Taken
+from tidegate.doors.claims import Claim, Claims, Ended, Taken
 from tidegate.doors.jobs import Jobs
+from tidegate.doors.ledger import Ledger
 from tidegate.doors.queue import Queue
-from tidegate.errors import IdempotencyKeyReused, Unavailable
+from tidegate.errors import IdempotencyKeyReused, InsufficientCredits, Unavailable
 from tidegate.flows.asked import Asked, ask
 from tidegate.flows.only_helps import only_helps
 from tidegate.rules import keys
@@ -37,6 +42,7 @@ class Doors:
 
     jobs: Jobs
     claims: Claims
+    ledger: Ledger
     cache: Cache
     queue: Queue
     queue_url_prefix: str
@@ -71,15 +77,17 @@ def accept(
 
     Raises:
         IdempotencyKeyReused: the key was used with another body.
+        InsufficientCredits: the balance does not cover what the job may cost.
         Unavailable: others kept changing the same items; the request may be sent again.
     """
     entry = catalogue.models[request.model]
     claim = keys.claim_id(partner, route, key)
     doors.telemetry.bind(model=request.model, idempotency_key_hash=claim[:16])
     asked = ask(request, entry, partner, claim, doors.ids.token(), correlation_id)
-    replacing: str | None = None
+    replacing: Ended | None = None
     for _ in range(TURNS):
         outcome = _decide(asked, doors, replacing)
+        replacing = None
         if isinstance(outcome, Claim):
             replacing, outcome = _replay(asked, doors, outcome)
         if outcome is not None:
@@ -89,7 +97,7 @@ def accept(
     raise Unavailable("too many requests for the same work at this moment; send it again")
 
 
-def _decide(asked: Asked, doors: Doors, replacing: str | None) -> Accepted | Claim | None:
+def _decide(asked: Asked, doors: Doors, replacing: Ended | None) -> Accepted | Claim | None:
     """Return the outcome, the claim that stands in its way, or None if it must be decided anew.
 
     `replacing` is the ended job whose claim this request takes over.
@@ -132,7 +140,7 @@ def _at_work(asked: Asked, doors: Doors, job_id: str | None, now: float) -> Job 
 
 
 def _answer(
-    asked: Asked, doors: Doors, answer: Cached, replacing: str | None, now: float
+    asked: Asked, doors: Doors, answer: Cached, replacing: Ended | None, now: float
 ) -> Accepted | Claim | None:
     finished = replace(
         asked.new_job(doors.ids.job_id(now), now),
@@ -141,33 +149,37 @@ def _answer(
         cache_status="hit",
         answer_of=answer.job_id,
         answered_at=answer.answered_at,
+        charged=asked.entry.price.cached,
+        reserved=0,
+        due_at=None,
     )
-    taken = _store(asked, doors, finished, replacing, now)
+    charge = doors.ledger.charge(finished, now)
+    taken = _store(asked, doors, finished, replacing, now, charge)
     if taken is None:
         doors.telemetry.count("CacheHits", model=finished.model)
         return Accepted(finished, "hit", asked.request.body.metadata, answer.output)
-    return taken.claim
+    return _instead(taken, finished.charged)
 
 
 def _join(
-    asked: Asked, doors: Doors, job: Job, replacing: str | None, now: float
-) -> Accepted | Claim:
-    found = doors.claims.join(
+    asked: Asked, doors: Doors, job: Job, replacing: Ended | None, now: float
+) -> Accepted | Claim | None:
+    taken = doors.claims.join(
         job, asked.claim, asked.fingerprint, asked.token, now=now, replacing=replacing
     )
-    return Accepted(job, "joined") if found is None else found
+    return Accepted(job, "joined") if taken is None else taken.claim
 
 
 def _create(
-    asked: Asked, doors: Doors, replacing: str | None, now: float
+    asked: Asked, doors: Doors, replacing: Ended | None, now: float
 ) -> Accepted | Claim | None:
     job = asked.new_job(doors.ids.job_id(now), now)
-    taken = _store(asked, doors, job, replacing, now)
+    taken = _store(asked, doors, job, replacing, now, doors.ledger.reserve(job, now))
     if taken is not None:
-        if taken.claim is not None:
-            return taken.claim
         running = _at_work(asked, doors, taken.running, now)
-        return None if running is None else _join(asked, doors, running, replacing, now)
+        if running is not None:
+            return _join(asked, doors, running, replacing, now)
+        return _instead(taken, job.reserved)
     _send(asked, doors, job)
     doors.telemetry.count("CacheMisses", model=job.model)
     with only_helps(doors.telemetry, job.model):
@@ -175,22 +187,47 @@ def _create(
     return Accepted(job, "created", asked.request.body.metadata)
 
 
-def _replay(asked: Asked, doors: Doors, claim: Claim) -> tuple[str | None, Accepted | None]:
-    """Return the job a claim points at, or the id of the ended job that a new one may replace."""
+def _instead(taken: Taken, price: int) -> Claim | None:
+    """Return the claim that stands in the way, or None if the request is to be decided anew.
+
+    Raises:
+        InsufficientCredits: neither a claim nor the same work is there, only too few credits.
+    """
+    if taken.short:
+        raise InsufficientCredits(
+            f"this job may cost {price} micro-credits and the balance does not cover it; "
+            "GET /v1/usage shows it"
+        )
+    return taken.claim
+
+
+def _replay(asked: Asked, doors: Doors, claim: Claim) -> tuple[Ended | None, Accepted | None]:
+    """Return the job a claim points at, or the ended job that a new one may replace."""
+    job = doors.jobs.load(claim.job_id)
+    if job is None:
+        return Ended(claim.job_id, None), None
+    if job.forgotten(doors.clock.now()):
+        return Ended(job.id, job.version), None
     if claim.fingerprint != asked.fingerprint:
         raise IdempotencyKeyReused(
             "this Idempotency-Key was used with altered payload parameters; "
             "use a new key for a new request"
         )
-    job = doors.jobs.load(claim.job_id)
-    if job is None or job.curable:
-        return claim.job_id, None
+    if job.curable:
+        return Ended(job.id, job.version), None
     if job.untouched:  # its message may never have been sent; a second one is harmless
         _send(asked, doors, job)
     return None, Accepted(job, "replayed")
 
 
-def _store(asked: Asked, doors: Doors, job: Job, replacing: str | None, now: float) -> Taken | None:
+def _store(
+    asked: Asked,
+    doors: Doors,
+    job: Job,
+    replacing: Ended | None,
+    now: float,
+    effects: Sequence[Action],
+) -> Taken | None:
     body = asked.request.body
     return doors.claims.create(
         job,
@@ -199,6 +236,7 @@ def _store(asked: Asked, doors: Doors, job: Job, replacing: str | None, now: flo
         body.metadata,
         now=now,
         replacing=replacing,
+        effects=effects,
     )
 
 

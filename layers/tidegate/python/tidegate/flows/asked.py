@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tidegate.rules import keys
+from tidegate.rules import keys, money
 from tidegate.rules.catalogue import Entry
 from tidegate.rules.job import Job, Status
 from tidegate.rules.request import JobRequest
+
+FIRST_LOOK = 45.0
+"""Seconds after acceptance at which the sweeper looks whether the job was queued: with a sweep
+every minute, a lost message is sent within two."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +43,15 @@ class Asked:
             task=self.request.task,
             job_key=self.job_key,
             fingerprint=self.fingerprint,
-            idempotency_hash=self.claim[:16],
+            idempotency_hash=self.claim,
             status=Status.QUEUED,
+            created_at=now,
             enqueued_at=now,
             deadline_at=now + seconds,
             priority=body.priority,
             correlation_id=self.correlation_id,
+            reserved=money.reservation(self.entry, body.input, self.request.params),
+            due_at=now + FIRST_LOOK,
         )
 
 

@@ -6,15 +6,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidegate.clock import Clock, Ids
-from tidegate.doors.attempts import Attempts, Done
+from tidegate.doors.attempts import Attempts
 from tidegate.doors.cache import Cache, Cached, Staged
+from tidegate.doors.endings import Done, Endings
 from tidegate.doors.jobs import Jobs
 from tidegate.doors.queue import Queue
 from tidegate.errors import Retry, VendorError
+from tidegate.flows.ends import Ends
 from tidegate.flows.only_helps import only_helps
-from tidegate.flows.outcome import ACKNOWLEDGED, HAND_BACK, Outcome
+from tidegate.flows.outcome import ACKNOWLEDGED, Outcome
 from tidegate.gate.verdict import Verdict, judge
-from tidegate.rules import backoff
+from tidegate.rules import backoff, money
 from tidegate.rules.catalogue import Entry
 from tidegate.rules.job import Job, JobError, Status, Usage
 from tidegate.telemetry import Telemetry
@@ -25,15 +27,15 @@ ACCOUNT_DELAY = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Finish:
-    """The ends a worker can bring about."""
+    """What a worker makes of a vendor's answer, or of the want of one."""
 
     jobs: Jobs
     attempts: Attempts
+    endings: Endings
+    ends: Ends
     cache: Cache
     queue: Queue
     queue_url: str
-    dlq_url: str
-    quarantine_url: str
     clock: Clock
     ids: Ids
     telemetry: Telemetry
@@ -55,23 +57,25 @@ class Finish:
     def _completed(self, job: Job, staged: Staged, output: dict[str, Any], entry: Entry) -> Outcome:
         now = self.clock.now()
         life = entry.cache.hard_ttl * (1 - entry.cache.jitter * self.ids.fraction())
+        usage = Usage(staged.input_tokens, staged.output_tokens)
         done = Done(
             output=output,
-            usage=Usage(staged.input_tokens, staged.output_tokens),
+            usage=usage,
             upstream_ms=staged.upstream_ms,
             vendor_request_id=staged.vendor_request_id,
             answered_at=staged.answered_at,
             hard_until=staged.answered_at + life,
+            charged=money.charge(entry, usage, len(staged.images), job.reserved),
         )
-        self.attempts.complete(job, done, now=now)
+        completed = self.endings.complete(job, done, now=now)
         answer = Cached(job.id, output, done.answered_at, done.hard_until)
         with only_helps(self.telemetry, job.model):
             self.cache.promote(job.job_key, answer, now)
         self.telemetry.count("Tokens", staged.input_tokens, model=job.model, direction="input")
         self.telemetry.count("Tokens", staged.output_tokens, model=job.model, direction="output")
-        return self._ended(job, Status.COMPLETED, ACKNOWLEDGED)
+        return self.ends.told(completed, ACKNOWLEDGED)
 
-    def from_answer(self, job: Job) -> Outcome | None:
+    def from_answer(self, job: Job, entry: Entry) -> Outcome | None:
         """Complete a job with an answer that is already there; None if there is none."""
         now = self.clock.now()
         result = self.cache.look(job.job_key, now).result
@@ -82,9 +86,10 @@ class Finish:
             if answer is None or answer.hard_until <= now:
                 return None
             holder, answered_at = answer.job_id, answer.answered_at
-        self.attempts.complete_from(job, holder, answered_at, now=now)
+        price = min(entry.price.cached, job.reserved)
+        completed = self.endings.complete_from(job, holder, answered_at, price, now=now)
         self.telemetry.count("CacheHits", model=job.model)
-        return self._ended(job, Status.COMPLETED, ACKNOWLEDGED)
+        return self.ends.told(completed, ACKNOWLEDGED)
 
     def failed(self, job: Job, error: VendorError, entry: Entry) -> Outcome:
         """End an attempt that the vendor did not answer: try again, or not."""
@@ -92,51 +97,29 @@ class Finish:
         self.telemetry.count("Errors", model=job.model, vendor=entry.vendor, error_class=error.code)
         why = JobError(error.retry, error.code, str(error), "vendor", error.vendor_status)
         if error.retry is Retry.ACCOUNT:
-            self.attempts.put_back(job, why)
+            retry_at = self.clock.now() + ACCOUNT_DELAY
+            self.attempts.put_back(job, why, retry_at=retry_at)
             self.telemetry.warn("vendor_account_refused", vendor_status=error.vendor_status)
             self.queue.send(self.queue_url, job.id, job.partner, ACCOUNT_DELAY)
             return ACKNOWLEDGED
         if error.retry is Retry.PERMANENT:
-            return self._for_good(job, why, error.code)
+            return self.ends.for_good(job, why)
         return self._retryable(job, error, why, entry)
 
     def _retryable(self, job: Job, error: VendorError, why: JobError, entry: Entry) -> Outcome:
         now = self.clock.now()
         policy = entry.retry
         if job.bad_answers + 1 >= policy.attempts or job.starts >= policy.starts:
-            self.attempts.end(job, Status.DEAD_LETTERED, why, now=now)
-            return self._ended(job, Status.DEAD_LETTERED, HAND_BACK)
+            return self.ends.used_up(job, why)
         delay = backoff.delay(policy, job.bad_answers, self.ids.fraction(), error.retry_after)
         if now + delay >= job.deadline_at:
             late = JobError("deadline", error.code, f"{why.message}; no time for another try",
                             "vendor", error.vendor_status)  # fmt: skip
-            return self._for_good(job, late, "deadline")
-        self.attempts.fail(job, why)
+            return self.ends.for_good(job, late)
+        self.attempts.fail(job, why, retry_at=now + delay)
         self.telemetry.count("Retries", model=job.model)
         self.telemetry.info("attempt_failed", delay_seconds=round(delay, 3), reason=str(error))
         return Outcome(delay)
-
-    def used_up(self, job: Job) -> Outcome:
-        """Dead-letter a job whose starts are spent: its workers died each time."""
-        why = job.error or JobError(
-            Retry.RETRYABLE, "starts_used_up", "every worker that began it died", "vendor"
-        )
-        self.attempts.end(job, Status.DEAD_LETTERED, why, now=self.clock.now())
-        return self._ended(job, Status.DEAD_LETTERED, HAND_BACK)
-
-    def too_late(self, job: Job) -> Outcome:
-        """End a job whose deadline has passed."""
-        why = JobError("deadline", "deadline_exceeded", "the deadline has passed", "queue")
-        if job.started_at is not None:
-            return self._for_good(job, why, why.code)
-        self.attempts.end(job, Status.EXPIRED, why, now=self.clock.now())
-        return self._ended(job, Status.EXPIRED, ACKNOWLEDGED)
-
-    def _for_good(self, job: Job, why: JobError, reason: str) -> Outcome:
-        """Fail a job; a copy with the reason goes to the DLQ."""
-        self.attempts.end(job, Status.FAILED, why, now=self.clock.now())
-        self.queue.send_copy(self.dlq_url, job.id, job.partner, reason)
-        return self._ended(job, Status.FAILED, ACKNOWLEDGED)
 
     def _quarantined(self, job: Job, staged: Staged, verdict: Verdict) -> Outcome:
         first = verdict.reasons[0]
@@ -149,20 +132,11 @@ class Finish:
             "vendor_request_id": staged.vendor_request_id,
             "correlation_id": job.correlation_id,
         }
-        self.attempts.end(job, Status.QUARANTINED, why, now=self.clock.now(), kept=kept)
-        self.queue.send_copy(self.quarantine_url, job.id, job.partner, first.code)
+        now = self.clock.now()
+        ended = self.endings.end(job, Status.QUARANTINED, why, now=now, kept=kept, owed=True)
+        self.ends.copy(ended)
         with only_helps(self.telemetry, job.model):
             self.cache.unstage(job.job_key)
         self.telemetry.bind(error_class=first.code)
         self.telemetry.count("Quarantined", model=job.model)
-        return self._ended(job, Status.QUARANTINED, ACKNOWLEDGED)
-
-    def _ended(self, job: Job, status: Status, outcome: Outcome) -> Outcome:
-        now = self.clock.now()
-        if job.started_at is not None:
-            self.telemetry.duration("ProcessingTime", now - job.started_at, model=job.model)
-        if status is Status.DEAD_LETTERED:
-            self.telemetry.count("DeadLetters", model=job.model)
-        self.telemetry.count("Ended", model=job.model, status=status)
-        self.telemetry.info("job_ended", status=status)
-        return outcome
+        return self.ends.told(ended, ACKNOWLEDGED)

@@ -31,15 +31,17 @@ class VendorDesk:
             VendorError: what the vendor did instead.
         """
         asked = self.jobs.input(job.id)
+        begun = self.clock.now()
         call = VendorCall(
             entry=entry,
             input=asked["input"],
             params=asked["params"],
             # New only after an answer known to be bad: a vendor that honours it runs a redelivered
             # attempt once, and still runs a retry.
-            idempotency_key=f"{job.id}.{job.bad_answers}",
+            idempotency_key=f"{job.id}.{job.replay_count}.{job.bad_answers}",
+            # An answer after the deadline is nobody's: the call ends with it at the latest.
+            seconds=job.deadline_at - begun,
         )
-        begun = self.clock.now()
         try:
             answer = self.vendor.call(call)
         finally:

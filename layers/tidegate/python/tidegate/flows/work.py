@@ -7,7 +7,8 @@ transaction -> promote -> release the lease -> acknowledge.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from tidegate.clock import Clock, Ids
@@ -17,13 +18,15 @@ from tidegate.doors.jobs import Jobs
 from tidegate.doors.lease import Lease
 from tidegate.doors.pace import Pace
 from tidegate.doors.queue import Message, NotOurs, Queue, job_id_in
-from tidegate.errors import CacheUnavailable, LostFence, VendorError
+from tidegate.errors import CacheUnavailable, LostFence, NotReplayable, VendorError
 from tidegate.flows.finish import Finish
 from tidegate.flows.only_helps import only_helps
 from tidegate.flows.outcome import ACKNOWLEDGED, HAND_BACK, Outcome
+from tidegate.flows.reopen import reopened
 from tidegate.flows.vendor_call import VendorDesk
-from tidegate.rules.catalogue import LEASE_MARGIN, Entry
-from tidegate.rules.job import Job, Status
+from tidegate.rules.catalogue import Entry
+from tidegate.rules.job import REPLAYABLE, Job, Status
+from tidegate.rules.policies import LEASE_MARGIN
 from tidegate.telemetry import Telemetry
 
 BUSY_DELAY = 10.0
@@ -81,24 +84,55 @@ def work(message: Message, entry: Entry, doors: Doors, remaining: Callable[[], f
         doors.telemetry.warn("message_without_job", message_id=message.id)
         return ACKNOWLEDGED
     _bind(job, doors)
-    if job.status is Status.DEAD_LETTERED:  # until the redrive policy moves the message
-        return HAND_BACK
-    if job.done:
-        return ACKNOWLEDGED
-    now = doors.clock.now()
-    if job.held(now):  # a living worker has it, whatever became of its lease in Redis
-        return _defer(job, min(job.owner_until - now, BUSY_DELAY), "held", doors)
-    if job.deadline_at <= now:
-        return doors.finish.too_late(job)
-    attempt = Attempt(job, doors.ids.token(), remaining)
     try:
-        return _with_lease(attempt, entry, doors)
+        return _loaded(message, job, entry, doors, remaining)
     except CacheUnavailable:
         doors.telemetry.count("CacheUnavailable", model=job.model)
         return _defer(job, REDIS_DOWN_DELAY, "redis_unavailable", doors)
     except LostFence:
         doors.telemetry.count("LostFence", model=job.model)
         return _defer(job, LEASE_MARGIN, "lost_fence", doors)
+
+
+def _loaded(
+    message: Message, job: Job, entry: Entry, doors: Doors, remaining: Callable[[], float]
+) -> Outcome:
+    if job.done:
+        opened = _redriven(message, job, doors)
+        if isinstance(opened, Outcome):
+            return opened
+        job = opened
+    now = doors.clock.now()
+    if job.held(now):
+        # A living worker has it, whatever became of its lease in Redis, and that worker's own
+        # message comes back if it dies; this one is a double.
+        return ACKNOWLEDGED
+    if job.deadline_at <= now:
+        return doors.finish.ends.too_late(job)
+    if job.retry_at > now:  # a double must not cut short what the backoff or the vendor asked for
+        return _defer(job, job.retry_at - now, "backoff", doors)
+    return _with_lease(Attempt(job, doors.ids.token(), remaining), entry, doors)
+
+
+def _redriven(message: Message, job: Job, doors: Doors) -> Job | Outcome:
+    """Return the job re-opened, if its message was put back into the queue after it had ended.
+
+    Otherwise what becomes of a message that came after the end: a dead-lettered job's goes back
+    until the redrive policy moves it to the DLQ.
+    """
+    straggler = HAND_BACK if job.status is Status.DEAD_LETTERED else ACKNOWLEDGED
+    if job.finished_at is None or not message.redriven_after(job.finished_at):
+        return straggler
+    if job.status not in REPLAYABLE:
+        return straggler
+    try:
+        return reopened(job, doors.finish.endings, doors.clock.now(), doors.telemetry)
+    except NotReplayable as refused:
+        doors.telemetry.warn("redrive_refused", reason=str(refused))
+        doors.queue.send_copy(
+            doors.finish.ends.dlq_url, job.id, job.partner, f"not re-opened: {refused}"
+        )
+        return ACKNOWLEDGED
 
 
 def _with_lease(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
@@ -111,7 +145,8 @@ def _with_lease(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
         staged = doors.cache.staged(job.job_key, job.id)
         if staged is not None:  # a predecessor died after the vendor answered
             claimed = _claim(attempt, doors, start=False)
-            return doors.finish.judged(claimed, staged, entry)
+            with _flight(claimed, doors):
+                return doors.finish.judged(claimed, staged, entry)
         return _unstaged(attempt, entry, doors)
     finally:
         with only_helps(doors.telemetry, job.model):
@@ -120,11 +155,11 @@ def _with_lease(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
 
 def _unstaged(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
     job = attempt.job
-    answered = doors.finish.from_answer(job)  # the second look, now that we alone are at it
+    answered = doors.finish.from_answer(job, entry)  # the second look, now that we alone are at it
     if answered is not None:
         return answered
     if job.starts >= entry.retry.starts:
-        return doors.finish.used_up(job)
+        return doors.finish.ends.used_up(job)
     if attempt.remaining() <= entry.timeouts.total:
         return _defer(job, 0, "too_little_time", doors)
     wait = doors.pace.take(attempt.token, attempt.lease)
@@ -132,16 +167,28 @@ def _unstaged(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
         return _defer(job, min(wait, BUSY_DELAY), "pace", doors)
     try:
         claimed = _claim(attempt, doors, start=True)
-        try:
-            staged = doors.desk.call(claimed, entry)
-        except VendorError as error:
-            return doors.finish.failed(claimed, error, entry)
+        with _flight(claimed, doors):
+            try:
+                staged = doors.desk.call(claimed, entry)
+            except VendorError as error:
+                return doors.finish.failed(claimed, error, entry)
     finally:
         with only_helps(doors.telemetry, job.model):
             doors.pace.give_back(attempt.token)
-    with only_helps(doors.telemetry, job.model):  # a checkpoint for whoever takes over
-        doors.cache.stage(job.job_key, staged, 2.0 * entry.timeouts.visibility)
-    return doors.finish.judged(claimed, staged, entry)
+    with _flight(claimed, doors):
+        with only_helps(doors.telemetry, job.model):  # a checkpoint for whoever takes over
+            doors.cache.stage(job.job_key, staged, 2.0 * entry.timeouts.visibility)
+        return doors.finish.judged(claimed, staged, entry)
+
+
+@contextmanager
+def _flight(claimed: Job, doors: Doors) -> Iterator[None]:
+    """Free the flight if the job was taken from its worker: others wait for it to no purpose."""
+    try:
+        yield
+    except LostFence:
+        doors.attempts.leave(claimed)
+        raise
 
 
 def _claim(attempt: Attempt, doors: Doors, *, start: bool) -> Job:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tidegate.rules.catalogue import RetryPolicy
+from tidegate.rules.policies import RetryPolicy
 
 MAX_VISIBILITY = 43_000
 """Seconds; SQS allows 12 hours from the receive (docs: sqs-visibility-timeout)."""

@@ -35,6 +35,15 @@ FINAL = frozenset(
 CURABLE = frozenset({Status.DEAD_LETTERED, Status.EXPIRED})
 """Ends after which the same request may simply be made again."""
 
+REPLAYABLE = frozenset({Status.DEAD_LETTERED, Status.FAILED, Status.EXPIRED})
+"""Ends an operator may take back. Never `completed`; `cancelled` is the partner's own wish."""
+
+MAX_REPLAYS = 5
+"""Times one job is re-opened at most: each may cost all its attempts again."""
+
+KEY_LIFE = 86_400
+"""Seconds an Idempotency-Key is remembered after its job has ended."""
+
 
 @dataclass(frozen=True, slots=True)
 class JobError:
@@ -68,8 +77,11 @@ class Job:
     job_key: str
     fingerprint: str
     idempotency_hash: str
+    """Name of the claim of the Idempotency-Key it was made for."""
     status: Status
+    created_at: float
     enqueued_at: float
+    """When it was accepted, or last re-opened."""
     deadline_at: float
     priority: str = "normal"
     correlation_id: str = ""
@@ -92,6 +104,14 @@ class Job:
     """Id of the job that holds the output: this one, or the one whose answer is reused."""
     answered_at: float | None = None
     usage: Usage = Usage()
+    reserved: int = 0
+    """Micro-credits set aside for it, as long as it runs and after."""
+    charged: int = 0
+    """Micro-credits it cost; known when it has ended."""
+    retry_at: float = 0.0
+    """No attempt begins before: what the backoff or the vendor asked for."""
+    due_at: float | None = None
+    """When the sweeper looks at it next; None if it need not."""
     replay_count: int = 0
 
     @property
@@ -106,8 +126,17 @@ class Job:
 
     @property
     def untouched(self) -> bool:
-        """Return whether no worker has begun it yet."""
-        return self.status is Status.QUEUED and self.attempt == 0
+        """Return whether no worker has begun it since it was accepted or re-opened."""
+        return self.status is Status.QUEUED
+
+    @property
+    def effect(self) -> str:
+        """Return the name its money goes by in the ledger; each re-opening has its own."""
+        return f"{self.id}#{self.replay_count}"
+
+    def forgotten(self, now: float) -> bool:
+        """Return whether its end is so long ago that its Idempotency-Key is free again."""
+        return self.finished_at is not None and self.done and self.finished_at + KEY_LIFE < now
 
     def held(self, now: float) -> bool:
         """Return whether a worker owns it at this moment."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
@@ -93,13 +94,23 @@ class JobRequest(_Strict):
 
 
 def parse(raw: bytes, catalogue: Catalogue) -> JobRequest:
-    """Return the request in a body.
+    """Return the request in a body of `POST /v1/jobs`.
 
     Raises:
         PayloadTooLarge: over `MAX_BODY` or the entry's own limit of input.
         InvalidBody: not strict JSON, or not an object.
         UnknownModel: no such entry.
         InvalidRequest: wrong type, value or field; carries JSON pointers.
+    """
+    return checked(document(raw), catalogue)
+
+
+def document(raw: bytes) -> dict[str, Any]:
+    """Return the JSON object in a body.
+
+    Raises:
+        PayloadTooLarge: over `MAX_BODY`.
+        InvalidBody: not strict JSON, or not an object.
     """
     if len(raw) > MAX_BODY:
         raise PayloadTooLarge(f"the body has {len(raw)} bytes; at most {MAX_BODY} are accepted")
@@ -109,6 +120,17 @@ def parse(raw: bytes, catalogue: Catalogue) -> JobRequest:
         raise InvalidBody(f"the body is not valid JSON: {error}") from None
     if not isinstance(value, dict):
         raise InvalidBody("the body must be a JSON object")
+    return value
+
+
+def checked(value: dict[str, Any], catalogue: Catalogue) -> JobRequest:
+    """Return the request in a JSON object, with defaults resolved.
+
+    Raises:
+        PayloadTooLarge: over the entry's own limit of input.
+        UnknownModel: no such entry.
+        InvalidRequest: wrong type, value or field; carries JSON pointers.
+    """
     body = _validated(JobBody, value, "")
     entry = catalogue.models.get(body.model)
     if entry is None:
@@ -116,8 +138,7 @@ def parse(raw: bytes, catalogue: Catalogue) -> JobRequest:
             "this model is not in the catalogue; GET /v1/models lists what is",
             pointers=(("/model", "unknown model"),),
         )
-    checked = _validated(INPUTS[entry.task], body.input, "/input")
-    given = checked.model_dump(exclude_none=True)
+    given = _validated(INPUTS[entry.task], body.input, "/input").model_dump(exclude_none=True)
     size = len(canonical(given))
     if size > entry.max_input_bytes:
         raise PayloadTooLarge(
@@ -149,7 +170,7 @@ def resolved(given: dict[str, Any], entry: Entry) -> dict[str, Any]:
         if value is not None:
             params[name] = float(value) if parameter.type == "number" else value
     if problems:
-        raise InvalidRequest(_sentence(problems), pointers=tuple(problems))
+        raise InvalidRequest(sentence(problems), pointers=tuple(problems))
     return params
 
 
@@ -161,7 +182,7 @@ def _validated(model: type[_M], value: Any, at: str) -> _M:
             (at + _pointer(e["loc"]), _message(e["type"], e["msg"]))
             for e in error.errors(include_url=False, include_input=False)
         ]
-        raise InvalidRequest(_sentence(problems), pointers=tuple(problems)) from None
+        raise InvalidRequest(sentence(problems), pointers=tuple(problems)) from None
 
 
 def _pointer(location: tuple[int | str, ...]) -> str:
@@ -177,7 +198,8 @@ def _escaped(name: str) -> str:
     return name[:64].replace("~", "~0").replace("/", "~1")
 
 
-def _sentence(problems: list[tuple[str, str]]) -> str:
+def sentence(problems: Sequence[tuple[str, str]]) -> str:
+    """Return what is wrong, for people: the first problem, and how many more there are."""
     pointer, message = problems[0]
     more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return f"{pointer or '/'}: {message}{more}"

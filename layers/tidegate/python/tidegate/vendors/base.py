@@ -7,6 +7,7 @@ and read a response only up to a limit; errors leave as one class of the tree in
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -36,6 +37,8 @@ class VendorCall:
     """Parameters with all defaults resolved; those without a value are absent."""
     idempotency_key: str
     """Ours, the same over redeliveries; sent as the `Idempotency-Key` header."""
+    seconds: float = math.inf
+    """The caller's own limit; the entry's total timeout bounds the call besides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ def post(
     Raises:
         VendorError: the class that says what trying again would do.
     """
-    deadline = Deadline(clock, call.entry.timeouts.total)
+    deadline = Deadline(clock, min(call.entry.timeouts.total, call.seconds))
     try:
         with (
             deadline.armed(),

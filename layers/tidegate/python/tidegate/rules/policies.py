@@ -1,0 +1,148 @@
+"""The parts of a catalogue entry: parameters, timeouts, retries, reuse, contract, price.
+
+Unknown keys are errors everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+Reuse = Literal["always", "deterministic", "never"]
+
+LEASE_MARGIN = 10.0
+"""Seconds a lease outlives the function: Lambda kills a little late, writes land later still."""
+
+VISIBILITY_FACTOR = 6
+"""AWS: a queue's visibility timeout is at least six times its function's timeout
+(docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html)."""
+
+
+class Strict(BaseModel):
+    """A part that knows all its keys."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+class Parameter(Strict):
+    """One parameter a partner may send, with its default and its bounds."""
+
+    type: Literal["integer", "number", "string", "boolean"]
+    default: int | float | str | bool | None = None
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] | None = None
+
+    @model_validator(mode="after")
+    def _default_fits(self) -> Parameter:
+        if self.default is not None:
+            problem = self.problem_with(self.default)
+            if problem:
+                raise ValueError(f"default {problem}")
+        return self
+
+    def problem_with(self, value: object) -> str | None:
+        """Return what is wrong with `value` for this parameter, or None."""
+        if not self._has_type(value):
+            return f"must be of type {self.type}"
+        if self.choices is not None and value not in self.choices:
+            return "must be one of " + ", ".join(self.choices)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            if self.minimum is not None and value < self.minimum:
+                return f"must be at least {self.minimum:g}"
+            if self.maximum is not None and value > self.maximum:
+                return f"must be at most {self.maximum:g}"
+        if isinstance(value, str) and len(value) > 4096:
+            return "must be at most 4096 characters"
+        return None
+
+    def _has_type(self, value: object) -> bool:
+        if self.type == "boolean":
+            return isinstance(value, bool)
+        if isinstance(value, bool):
+            return False
+        if self.type == "integer":
+            return isinstance(value, int)
+        if self.type == "number":
+            return isinstance(value, int | float)
+        return isinstance(value, str)
+
+
+class Timeouts(Strict):
+    """How long a vendor may take, in seconds. The rest of the chain follows from `total`."""
+
+    connect: float = Field(default=5, gt=0)
+    read: float = Field(gt=0)
+    total: float = Field(gt=0, le=800)
+    margin: float = Field(default=15, ge=3, le=90)
+    """What a worker has left after the vendor's total, to write what came of it."""
+
+    @property
+    def function(self) -> int:
+        """Return the worker's timeout: it outlives the vendor's total by the margin."""
+        return math.ceil(self.total + self.margin)
+
+    @property
+    def lease(self) -> float:
+        """Return the lease's life; longer than any worker lives."""
+        return self.function + LEASE_MARGIN
+
+    @property
+    def visibility(self) -> int:
+        """Return the queue's visibility timeout."""
+        return VISIBILITY_FACTOR * self.function
+
+
+class RetryPolicy(Strict):
+    """How often a job may be tried, and how long it waits between (seconds)."""
+
+    attempts: int = Field(default=3, ge=1, le=8)
+    """Bad answers after which the job is dead-lettered."""
+    starts: int = Field(default=8, ge=1, le=20)
+    """Vendor calls begun after which it is, whatever became of them: the bound of the cost."""
+    base: float = Field(default=2, gt=0)
+    cap: float = Field(default=300, gt=0, le=43_000)
+
+    @model_validator(mode="after")
+    def _starts_cover_attempts(self) -> RetryPolicy:
+        if self.starts < self.attempts:
+            raise ValueError("starts must be at least attempts")
+        return self
+
+
+class CachePolicy(Strict):
+    """Which finished answers are used again, and for how long (seconds)."""
+
+    reuse: Reuse = "deterministic"
+    scope: Literal["partner", "shared"] = "partner"
+    hard_ttl: int = Field(default=86_400, ge=1, le=30 * 86_400)
+    """At most 30 days: what an answer points at in S3 is kept for 90."""
+    jitter: float = Field(default=0.1, ge=0, le=0.5)
+    """Share of the life by which it is shortened at random, so that entries do not end together."""
+
+
+class Contract(Strict):
+    """What an answer must be before anybody sees it."""
+
+    schema_: dict[str, Any] = Field(alias="schema")
+    """JSON Schema 2020-12; objects are closed unless it says otherwise."""
+    fenced: bool = False
+    """Whether JSON inside one Markdown fence is accepted."""
+
+
+class Price(Strict):
+    """What a job costs, in micro-credits: whole numbers, never fractions."""
+
+    per_call: int = Field(default=0, ge=0)
+    per_1k_input_tokens: int = Field(default=0, ge=0)
+    per_1k_output_tokens: int = Field(default=0, ge=0)
+    per_image: int = Field(default=0, ge=0)
+    cached: int = Field(default=0, ge=0)
+    """Of an answer that is already there."""
+
+    @property
+    def free(self) -> bool:
+        """Return whether nothing ever costs anything."""
+        return not any(self.model_dump().values())
