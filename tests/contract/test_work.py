@@ -36,7 +36,7 @@ def test_the_vendor_is_called_with_the_resolved_request_and_a_key_of_ours(
     job_id = finished(pipeline, {**BODY, "params": {"seed": 3}})
     (call,) = pipeline.vendor.calls
     assert call.params == {"temperature": 0.0, "max_tokens": 1024, "seed": 3}
-    assert call.idempotency_key == f"{job_id}.0"
+    assert call.idempotency_key == f"{job_id}.0.0"
 
 
 def test_a_retryable_error_is_tried_again_and_then_completes(pipeline: Pipeline) -> None:
@@ -52,7 +52,7 @@ def test_a_retryable_error_is_tried_again_and_then_completes(pipeline: Pipeline)
     job = pipeline.get(f"/v1/jobs/{job_id}").json
     assert (job["status"], job["attempts"], job["error"]) == ("completed", 3, None)
     keys = [call.idempotency_key for call in pipeline.vendor.calls]
-    assert keys == [f"{job_id}.0", f"{job_id}.1", f"{job_id}.2"]
+    assert keys == [f"{job_id}.0.{n}" for n in range(3)]
 
 
 def test_a_retry_waits_at_least_what_the_vendor_asked(pipeline: Pipeline) -> None:

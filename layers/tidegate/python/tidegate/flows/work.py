@@ -213,7 +213,7 @@ def _bind(job: Job, doors: Doors) -> None:
     doors.telemetry.bind(
         request_id=job.correlation_id,
         job_id=job.id,
-        idempotency_key_hash=job.idempotency_hash,
+        idempotency_key_hash=job.idempotency_hash[:16],
         partner=job.partner,
         model=job.model,
         attempt=job.attempt,

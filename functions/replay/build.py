@@ -1,0 +1,53 @@
+"""How the replay function's doors fit together."""
+
+from __future__ import annotations
+
+from tidegate.clock import Clock, Ids
+from tidegate.doors import clients
+from tidegate.doors.dlq import DeadLetters
+from tidegate.doors.dynamo import Table
+from tidegate.doors.endings import Endings
+from tidegate.doors.jobs import Jobs
+from tidegate.doors.ledger import Ledger
+from tidegate.doors.payloads import Payloads
+from tidegate.doors.queue import Queue
+from tidegate.flows.replay import Doors
+from tidegate.settings import RepairSettings
+from tidegate.telemetry import Telemetry
+
+
+def build(settings: RepairSettings, clock: Clock, ids: Ids) -> Doors:
+    """Return the replay function's doors."""
+    dynamodb, sqs = clients.dynamodb(), clients.sqs()
+    return assemble(
+        settings, clock, Telemetry("replay", settings.environment),
+        table=Table(dynamodb, settings.jobs_table, clock, ids),
+        ledger=Ledger(Table(dynamodb, settings.ledger_table, clock, ids)),
+        payloads=Payloads(clients.s3(), settings.assets_bucket),
+        queue=Queue(sqs, clock), dead_letters=DeadLetters(sqs),
+    )  # fmt: skip
+
+
+def assemble(
+    settings: RepairSettings,
+    clock: Clock,
+    telemetry: Telemetry,
+    *,
+    table: Table,
+    ledger: Ledger,
+    payloads: Payloads,
+    queue: Queue,
+    dead_letters: DeadLetters,
+) -> Doors:
+    """Return the replay function's doors around the doors to the outside."""
+    jobs = Jobs(table, payloads)
+    return Doors(
+        jobs=jobs,
+        endings=Endings(jobs, payloads, ledger),
+        queue=queue,
+        dead_letters=dead_letters,
+        queue_url=settings.queue_url,
+        dlq_url=settings.dlq_url,
+        clock=clock,
+        telemetry=telemetry,
+    )
