@@ -68,7 +68,7 @@ class Attempts:
             starts=starts,
             error=error,
             retry_at=retry_at,
-            due_at=retry_at + SWEEP_GRACE,
+            due_at=min(retry_at + SWEEP_GRACE, job.deadline_at),
         )
         return self._jobs.transition(job, back, freed=[flight_freed(job)])
 

@@ -104,9 +104,9 @@ def _loaded(
         job = opened
     now = doors.clock.now()
     if job.held(now):
-        # A living worker has it, whatever became of its lease in Redis, and that worker's own
-        # message comes back if it dies; this one is a double.
-        return ACKNOWLEDGED
+        # A living worker has it, whatever became of its lease in Redis. This may be that worker's
+        # own message, which SQS delivered twice: acknowledged, it could reach no DLQ any more.
+        return Outcome(job.owner_until - now)
     if job.deadline_at <= now:
         return doors.finish.ends.too_late(job)
     if job.retry_at > now:  # a double must not cut short what the backoff or the vendor asked for

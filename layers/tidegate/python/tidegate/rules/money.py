@@ -16,6 +16,9 @@ from tidegate.rules.job import Usage
 MICRO = 1_000_000
 """Micro-credits in a credit."""
 
+LARGEST = 10**18
+"""Micro-credits given at once at most; far below what DynamoDB's numbers hold (38 digits)."""
+
 BYTES_PER_TOKEN = 2
 """Bytes of UTF-8 counted as one token when a cost is estimated. Byte-pair vocabularies come to
 about 4 for English and 2 to 3 for other scripts and code, so this errs high; what was reserved
@@ -54,7 +57,7 @@ def credits_to_micro(text: str) -> int:
         micro = Decimal(text) * MICRO
     except InvalidOperation:
         raise ValueError(f"{text!r} is not a number of credits") from None
-    if not micro.is_finite() or micro <= 0 or micro != micro.to_integral_value():
+    if not micro.is_finite() or not 0 < micro <= LARGEST or micro != micro.to_integral_value():
         raise ValueError(f"{text!r}: a positive number of credits with at most 6 decimals")
     return int(micro)
 
