@@ -101,7 +101,7 @@ class Table:
                 self._send(actions)
             except ClientError as error:
                 raise_if_condition(error)
-                self._clock.sleep(self._ids.fraction() * min(0.8, 0.025 * 2**attempt))
+                self._clock.sleep(self._ids.fraction() * backoff(attempt))
             else:
                 return
         raise Conflict("the items kept being written by others")
@@ -120,6 +120,11 @@ class Table:
         paginator = self._client.get_paginator(operation)  # type: ignore[call-overload]
         for page in paginator.paginate(TableName=self.name, **params):
             yield from map(unpacked, page["Items"])
+
+
+def backoff(attempt: int) -> float:
+    """Return the seconds that a write waits at most after its conflict number `attempt`, from 0."""
+    return float(min(0.8, 0.025 * 2**attempt))
 
 
 def raise_if_condition(error: ClientError) -> None:
