@@ -16,7 +16,7 @@ LOCK := $(UV) pip compile --universal --python-version 3.11 --python $(PY) --gen
 LOCAL_CONTEXT := -c redis_url=redis://127.0.0.1:6379/0 -c vendor_url=http://127.0.0.1:9100
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down test check synth deploy lock
+.PHONY: help setup demo up down test bench check synth deploy lock
 
 help: ## Show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,6 +34,9 @@ down: ## Stop the local stack
 
 test: setup ## Run all tests, those of the deployed local stack included
 	$(PY) -m pytest
+
+bench: setup ## Measure: all pairs of faults, kills, outages, … (PARTS="explore kills"; an hour for all)
+	$(PY) -m bench $(PARTS)
 
 check: setup ## Lint, formatting, types, direction of imports, house rules
 	$(VENV)/bin/ruff check .

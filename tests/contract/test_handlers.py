@@ -10,7 +10,9 @@ import pytest
 from botocore.exceptions import ClientError
 
 import api.handler
+import sweeper.handler
 import worker.handler
+from tests.contract.test_accept import BODY
 from tests.fakes import LambdaContext
 from tests.pipeline import PUBLIC_URL, ROOT, Pipeline
 from tidegate.settings import ApiSettings, SettingMissing
@@ -52,6 +54,7 @@ def deployed(
             doors = getattr(built, "doors", built)
             doors.cache._valkey.close()
         cached.cache_clear()
+    sweeper.handler._sweeper.cache_clear()
 
 
 def test_an_api_gateway_event_becomes_a_job_cold_and_warm(deployed: Pipeline) -> None:
@@ -68,6 +71,12 @@ def test_an_api_gateway_event_becomes_a_job_cold_and_warm(deployed: Pipeline) ->
 def test_a_message_without_a_job_is_acknowledged_cold_and_warm(deployed: Pipeline) -> None:
     for _ in range(2):
         assert worker.handler.handler(event("worker"), CONTEXT) == {"batchItemFailures": []}
+
+
+def test_the_schedules_event_sweeps_cold_and_warm(deployed: Pipeline) -> None:
+    deployed.post(BODY)
+    for _ in range(2):
+        assert sweeper.handler.handler(event("sweeper"), CONTEXT) == {}  # nothing is due yet
 
 
 def sent(pipeline: Pipeline, *bodies: str) -> dict[str, Any]:
