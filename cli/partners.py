@@ -1,7 +1,8 @@
-"""`tidegate partners`: who may call, and with which key."""
+"""`tidegate partners`: who may call, with which key, and for how much."""
 
 from __future__ import annotations
 
+import re
 import secrets
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,13 +11,22 @@ import typer
 
 from tidegate.clock import SystemClock, SystemIds
 from tidegate.doors.dynamo import Table
+from tidegate.doors.ledger import Ledger
 from tidegate.doors.partners import Partners
+from tidegate.rules.money import credits_to_micro, micro_to_credits
 from tidegate.rules.partner_key import is_partner_id, mint
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-app = typer.Typer(help="Partners and their keys.", no_args_is_help=True)
+app = typer.Typer(help="Partners, their keys and their credits.", no_args_is_help=True)
+
+Partner = Annotated[str, typer.Argument(help="The partner's id, for example acme.")]
+Env = Annotated[str, typer.Option(help="Environment: dev, staging, prod.")]
+Region = Annotated[str | None, typer.Option(help="AWS region, if not your default.")]
+Endpoint = Annotated[str | None, typer.Option(help="AWS endpoint, for an emulator.")]
+
+_CREDIT_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
 def add_partner(client: DynamoDBClient, table: str, partner: str) -> str:
@@ -33,12 +43,26 @@ def add_partner(client: DynamoDBClient, table: str, partner: str) -> str:
     return key.reveal()
 
 
+def add_credit(
+    client: DynamoDBClient, table: str, partner: str, micro: int, credit_id: str
+) -> bool:
+    """Give a partner micro-credits; False if the credit of this id was given before.
+
+    Raises:
+        ValueError: `partner` or `credit_id` cannot be one, or that credit was another amount.
+    """
+    if not is_partner_id(partner):
+        raise ValueError(f"{partner!r}: 2 to 40 lower-case letters, digits and hyphens")
+    if not _CREDIT_ID.fullmatch(credit_id):
+        raise ValueError(f"{credit_id!r}: 1 to 64 letters, digits, dots, hyphens and underscores")
+    clock = SystemClock()
+    ledger = Ledger(Table(client, table, clock, SystemIds()))
+    return ledger.credit(partner, credit_id, micro, clock.now())
+
+
 @app.command()
 def create(
-    partner: Annotated[str, typer.Argument(help="The partner's id, for example acme.")],
-    env: Annotated[str, typer.Option(help="Environment: dev, staging, prod.")],
-    region: Annotated[str | None, typer.Option(help="AWS region, if not your default.")] = None,
-    endpoint_url: Annotated[str | None, typer.Option(help="AWS endpoint, for an emulator.")] = None,
+    partner: Partner, env: Env, region: Region = None, endpoint_url: Endpoint = None
 ) -> None:
     """Create a partner and print its API key; it cannot be shown again."""
     client = boto3.client("dynamodb", region_name=region, endpoint_url=endpoint_url)
@@ -46,3 +70,53 @@ def create(
         print(add_partner(client, f"tidegate-{env}-partners", partner))
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
+
+
+@app.command()
+def credit(
+    partner: Partner,
+    amount: Annotated[str, typer.Argument(help="Credits, with up to 6 decimals.")],
+    env: Env,
+    id_: Annotated[
+        str | None, typer.Option("--id", help="Names this credit: given twice, it counts once.")
+    ] = None,
+    region: Region = None,
+    endpoint_url: Endpoint = None,
+) -> None:
+    """Give a partner credits."""
+    client = boto3.client("dynamodb", region_name=region, endpoint_url=endpoint_url)
+    if not _has_key(client, f"tidegate-{env}-partners", partner):
+        raise typer.BadParameter(f"{partner} has no key: a slip of the pen, or to be created first")
+    credit_id = id_ or secrets.token_hex(8)
+    if id_ is None:  # said before it is done: after a lost reply, the same id does no harm
+        print(f"id: {credit_id}")
+    try:
+        given = add_credit(
+            client, f"tidegate-{env}-ledger", partner, credits_to_micro(amount), credit_id
+        )
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
+    print(f"{amount} credits given." if given else "It was given before; nothing is changed.")
+    _print_balance(client, f"tidegate-{env}-ledger", partner)
+
+
+@app.command()
+def balance(
+    partner: Partner, env: Env, region: Region = None, endpoint_url: Endpoint = None
+) -> None:
+    """Print what a partner has, in credits."""
+    client = boto3.client("dynamodb", region_name=region, endpoint_url=endpoint_url)
+    _print_balance(client, f"tidegate-{env}-ledger", partner)
+
+
+def _has_key(client: DynamoDBClient, table: str, partner: str) -> bool:
+    keys = Table(client, table, SystemClock(), SystemIds()).query(
+        f"partner#{partner}", "key#", "key#~"
+    )
+    return any(True for _ in keys)
+
+
+def _print_balance(client: DynamoDBClient, table: str, partner: str) -> None:
+    has = Ledger(Table(client, table, SystemClock(), SystemIds())).balance(partner)
+    for name in ("available", "reserved", "captured"):
+        print(f"{name:<10} {micro_to_credits(getattr(has, name)):>18,.6f}")

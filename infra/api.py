@@ -56,13 +56,15 @@ class Api(Construct):
             placement=placement,
             environment={
                 "JOBS_TABLE": data.jobs.table_name,
+                "LEDGER_TABLE": data.ledger.table_name,
                 "ASSETS_BUCKET": data.assets.bucket_name,
-                "QUEUE_URL_PREFIX": _queue_url_prefix(data),
+                "QUEUE_URL_PREFIX": data.queue_url_prefix,
                 "PUBLIC_URL": self.url,
                 **cache.environment,
             },
         )
-        data.grant_jobs(self.function, "dynamodb:PutItem")
+        data.grant_jobs(self.function)
+        data.grant_ledger(self.function, "dynamodb:GetItem")
         data.grant_assets(self.function, "s3:GetObject")
         for model in models:
             model.queue.grant(self.function, "sqs:SendMessage")
@@ -162,14 +164,6 @@ class Api(Construct):
         )
         health = self.rest.root.add_resource("healthz").add_method("GET", integration)
         acknowledge(health, {"AwsSolutions-APIG4": "Says that it is there, and nothing else."})
-
-
-def _queue_url_prefix(data: Data) -> str:
-    """Return a queue's URL up to the model's name: every queue is `tidegate-<env>-<something>`.
-
-    Taken from a real URL, as its host is the partition's in the cloud and the emulator's locally.
-    """
-    return Fn.select(0, Fn.split("quarantine", data.quarantine.queue_url))
 
 
 def _access_log_format() -> apigateway.AccessLogFormat:

@@ -1,8 +1,8 @@
-"""What must outlive everything else: jobs, partners, assets, quarantined answers, vendor keys."""
+"""What must outlive everything else: jobs, money, partners, assets, quarantined answers, keys."""
 
 from __future__ import annotations
 
-from aws_cdk import Aws, Duration
+from aws_cdk import Aws, Duration, Fn
 from aws_cdk import aws_dynamodb as dynamodb
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
@@ -17,6 +17,18 @@ from infra.policy import acknowledge
 
 TTL_ATTRIBUTE = "expires_at"
 
+DUE_INDEX = "due"
+"""Of jobs: what the sweeper must look at, and when. Sparse: few jobs are in it."""
+
+_TRANSACTION = (
+    "dynamodb:PutItem",
+    "dynamodb:UpdateItem",
+    "dynamodb:DeleteItem",
+    "dynamodb:ConditionCheckItem",
+)
+"""What a transaction is made of; each part is allowed or refused on its own
+(docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis-iam.html)."""
+
 
 class Data(Construct):
     """Tables, bucket, quarantine queue and one secret per vendor account."""
@@ -25,6 +37,14 @@ class Data(Construct):
         super().__init__(scope, construct_id)
         self._config = config
         self.jobs = self._table("jobs")
+        self.jobs.add_global_secondary_index(
+            index_name=DUE_INDEX,
+            partition_key=dynamodb.Attribute(name="due_shard", type=dynamodb.AttributeType.STRING),
+            sort_key=dynamodb.Attribute(name="due_at", type=dynamodb.AttributeType.NUMBER),
+            projection_type=dynamodb.ProjectionType.KEYS_ONLY,
+        )
+        # Entries are for ever: nothing expires, and no function may delete.
+        self.ledger = self._table("ledger", expires=False)
         self.partners = self._table("partners")
         # Bucket names are the world's, so this one tells the account and the region as well.
         self._bucket_name = f"{config.named('assets')}-{Aws.ACCOUNT_ID}-{config.region}"
@@ -44,10 +64,27 @@ class Data(Construct):
         )
         self.secrets = {vendor: self._secret(vendor) for vendor in config.vendors}
 
-    def grant_jobs(self, grantee: iam.IGrantable, *writes: str) -> None:
-        """Let a function read jobs by key, and do `writes`; nobody scans."""
-        actions = ("dynamodb:GetItem", "dynamodb:Query", *writes)
-        self.jobs.grant(grantee, *actions)
+    @property
+    def queue_url_prefix(self) -> str:
+        """Return a queue's URL up to the model: every queue is `tidegate-<env>-<something>`.
+
+        One setting however many models there are: a function's settings have 4 KB in all
+        (docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html). Taken from a real URL,
+        as its host is the partition's in the cloud and the emulator's locally.
+        """
+        return Fn.select(0, Fn.split("quarantine", self.quarantine.queue_url))
+
+    def grant_jobs(self, grantee: iam.IGrantable) -> None:
+        """Let a function read jobs by key and move them on; nobody scans."""
+        _allow(grantee, self.jobs.table_arn, "dynamodb:GetItem", "dynamodb:Query", *_TRANSACTION)
+
+    def grant_due(self, grantee: iam.IGrantable) -> None:
+        """Let a function ask which jobs are due; for the sweeper, and nobody else."""
+        _allow(grantee, f"{self.jobs.table_arn}/index/{DUE_INDEX}", "dynamodb:Query")
+
+    def grant_ledger(self, grantee: iam.IGrantable, *reads: str) -> None:
+        """Let a function add entries and change balances, and do `reads`; nobody deletes."""
+        _allow(grantee, self.ledger.table_arn, "dynamodb:PutItem", "dynamodb:UpdateItem", *reads)
 
     def grant_assets(self, function: lambda_.Function, *actions: str) -> None:
         """Let a function do `actions`, such as `s3:GetObject`, with objects of the bucket."""
@@ -62,7 +99,7 @@ class Data(Construct):
             {f"AwsSolutions-IAM5[Resource::{finding}]": "Objects are named by job; all are ours."},
         )
 
-    def _table(self, name: str) -> dynamodb.Table:
+    def _table(self, name: str, *, expires: bool = True) -> dynamodb.Table:
         table = dynamodb.Table(
             self,
             name.capitalize(),
@@ -72,7 +109,7 @@ class Data(Construct):
             billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
             # Only garbage collection: deletion may take days
             # (docs.aws.amazon.com/amazondynamodb/latest/developerguide/TTL.html).
-            time_to_live_attribute=TTL_ATTRIBUTE,
+            time_to_live_attribute=TTL_ATTRIBUTE if expires else None,
             encryption=dynamodb.TableEncryption.AWS_MANAGED,
             point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
                 point_in_time_recovery_enabled=self._config.protected
@@ -137,3 +174,8 @@ class Data(Construct):
             made, {"AwsSolutions-SMG4": "Vendors have no API for it; operators rotate the keys."}
         )
         return made
+
+
+def _allow(grantee: iam.IGrantable, arn: str, *actions: str) -> None:
+    """Allow actions on a table or an index alone: `Table.grant` would add all its indexes."""
+    iam.Grant.add_to_principal(grantee=grantee, actions=list(actions), resource_arns=[arn])

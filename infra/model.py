@@ -11,7 +11,8 @@ from infra.cache import CacheAccess
 from infra.data import Data
 from infra.environment import EnvironmentConfig
 from infra.functions import FunctionFactory, Placement, removal
-from tidegate.rules.catalogue import VISIBILITY_FACTOR, CatalogueError, Entry
+from tidegate.rules.catalogue import CatalogueError, Entry
+from tidegate.rules.policies import VISIBILITY_FACTOR
 
 MAX_RECEIVES = 10
 """AWS asks for five at least, or throttling alone moves good messages to the DLQ
@@ -79,6 +80,7 @@ class Model(Construct):
             environment={
                 "MODEL": name,
                 "JOBS_TABLE": data.jobs.table_name,
+                "LEDGER_TABLE": data.ledger.table_name,
                 "ASSETS_BUCKET": data.assets.bucket_name,
                 "QUEUE_URL": self.queue.queue_url,
                 "DLQ_URL": self.dlq.queue_url,
@@ -98,9 +100,8 @@ class Model(Construct):
                 report_batch_item_failures=True,
             )
         )
-        data.grant_jobs(
-            self.worker, "dynamodb:PutItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"
-        )
+        data.grant_jobs(self.worker)
+        data.grant_ledger(self.worker)
         data.grant_assets(self.worker, "s3:GetObject", "s3:PutObject")
         for queue in (self.queue, self.dlq, data.quarantine):
             queue.grant(self.worker, "sqs:SendMessage")
@@ -120,6 +121,10 @@ class Model(Construct):
             # A message keeps its first timestamp when it moves here, so this must be the longer:
             # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-dead-letter-queues.html
             retention_period=Duration.days(14),
+            # What StartMessageMoveTask ("Start DLQ redrive" in the console) asks for: a DLQ of a
+            # queue. Whoever starts it needs sqs:StartMessageMoveTask, ReceiveMessage,
+            # DeleteMessage and GetQueueAttributes here and sqs:SendMessage on the queue; no key,
+            # as the encryption is SQS's own.
             redrive_allow_policy=sqs.RedriveAllowPolicy(
                 redrive_permission=sqs.RedrivePermission.BY_QUEUE, source_queues=[source]
             ),

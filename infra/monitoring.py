@@ -1,4 +1,4 @@
-"""What operators look at, and what calls them: one dashboard row and three alarms per model."""
+"""What calls operators: three alarms per model, those of the API and of repair; and a dashboard."""
 
 from __future__ import annotations
 
@@ -13,15 +13,20 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from infra.api import Api
+from infra.dashboard import api_row, model_row, repair_row
 from infra.data import Data
 from infra.environment import EnvironmentConfig
 from infra.model import Model
+from infra.repair import Repair
 
 _MINUTE = Duration.minutes(1)
 _FIVE_MINUTES = Duration.minutes(5)
 
 QUEUE_AGE = 900
 """Seconds a message may wait before somebody is told."""
+
+SILENCE = 5
+"""Minutes the sweeper, due every minute, may not begin before somebody is told."""
 
 
 class Monitoring(Construct):
@@ -35,6 +40,7 @@ class Monitoring(Construct):
         config: EnvironmentConfig,
         api: Api,
         models: Sequence[Model],
+        repair: Repair,
         data: Data,
     ) -> None:
         super().__init__(scope, construct_id)
@@ -42,6 +48,7 @@ class Monitoring(Construct):
         self._action = None if config.is_local else actions.SnsAction(self._topic())
         self._api_alarms(api)
         self._quarantine_alarm(data)
+        self._repair_alarms(repair)
         for model in models:
             self._model_alarms(model)
         dashboard = cloudwatch.Dashboard(
@@ -50,9 +57,10 @@ class Monitoring(Construct):
             dashboard_name=config.named("overview"),
             default_interval=Duration.hours(3),
         )
-        dashboard.add_widgets(*_api_row(api, data))
+        dashboard.add_widgets(*api_row(api, data))
+        dashboard.add_widgets(*repair_row(config, repair))
         for model in models:
-            dashboard.add_widgets(*_model_row(model))
+            dashboard.add_widgets(*model_row(model))
 
     def _topic(self) -> sns.Topic:
         """Return the topic; CloudWatch cannot use a topic under AWS's own SNS key
@@ -114,75 +122,52 @@ class Monitoring(Construct):
             says="An answer failed the gate and was quarantined",
         )
 
+    def _repair_alarms(self, repair: Repair) -> None:
+        self._alarm(
+            "sweeper-errors",
+            repair.sweeper.metric_errors(period=_FIVE_MINUTES, statistic="Sum"),
+            above=0,
+            says="The sweeper crashed or ran out of time",
+        )
+        self._alarm(
+            "sweeper-silent",
+            repair.sweeper.metric_invocations(period=_MINUTE, statistic="Sum"),
+            above=None,
+            says=f"The sweeper has not begun for {SILENCE} minutes: nothing is put right",
+            periods=SILENCE,
+        )
+        self._alarm(
+            "replay-errors",
+            repair.replay.metric_errors(period=_FIVE_MINUTES, statistic="Sum"),
+            above=0,
+            says="A replay crashed or ran out of time; it can be started again",
+        )
+
     def _alarm(
-        self, name: str, metric: cloudwatch.Metric, *, above: float, says: str, periods: int = 1
+        self,
+        name: str,
+        metric: cloudwatch.Metric,
+        *,
+        above: float | None,
+        says: str,
+        periods: int = 1,
     ) -> None:
+        """Add an alarm that rings `above` a value or, where that is None, when there is nothing."""
+        compare, treat = cloudwatch.ComparisonOperator, cloudwatch.TreatMissingData
         alarm = cloudwatch.Alarm(
             self,
             name,
             alarm_name=self._config.named(name),
             alarm_description=says,
             metric=metric,
-            threshold=above,
-            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_THRESHOLD,
+            threshold=1 if above is None else above,
+            comparison_operator=(
+                compare.LESS_THAN_THRESHOLD if above is None else compare.GREATER_THAN_THRESHOLD
+            ),
             evaluation_periods=periods,
-            # An idle queue or function reports nothing; that is no emergency.
-            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+            # An idle queue or function reports nothing; that is no emergency. A clock's silence is.
+            treat_missing_data=treat.BREACHING if above is None else treat.NOT_BREACHING,
         )
         if self._action:
             alarm.add_alarm_action(self._action)
             alarm.add_ok_action(self._action)
-
-
-def _graph(title: str, *metrics: cloudwatch.Metric) -> cloudwatch.GraphWidget:
-    return cloudwatch.GraphWidget(title=title, left=list(metrics), width=6, height=6)
-
-
-def _api_row(api: Api, data: Data) -> list[cloudwatch.IWidget]:
-    return [
-        _graph(
-            "API: requests",
-            api.rest.metric_count(),
-            api.rest.metric_client_error(),
-            api.rest.metric_server_error(),
-        ),
-        _graph(
-            "API: latency",
-            api.rest.metric_latency(statistic="p50"),
-            api.rest.metric_latency(statistic="p99"),
-        ),
-        _graph(
-            "API function: errors", api.function.metric_errors(), api.authorizer.metric_errors()
-        ),
-        _graph(
-            "Quarantine",
-            data.quarantine.metric_number_of_messages_sent(),
-            data.quarantine.metric_approximate_number_of_messages_visible(),
-        ),
-    ]
-
-
-def _model_row(model: Model) -> list[cloudwatch.IWidget]:
-    queue, dlq, worker = model.queue, model.dlq, model.worker
-    return [
-        _graph(
-            f"{model.name}: queue and DLQ",
-            queue.metric_approximate_number_of_messages_visible(statistic="Maximum"),
-            dlq.metric_approximate_number_of_messages_visible(statistic="Maximum"),
-        ),
-        _graph(
-            f"{model.name}: age of oldest",
-            queue.metric_approximate_age_of_oldest_message(statistic="Maximum"),
-        ),
-        _graph(
-            f"{model.name}: worker",
-            worker.metric_invocations(),
-            worker.metric_errors(),
-            worker.metric_throttles(),
-        ),
-        _graph(
-            f"{model.name}: duration",
-            worker.metric_duration(statistic="p50"),
-            worker.metric_duration(statistic="p99"),
-        ),
-    ]

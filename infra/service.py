@@ -15,6 +15,7 @@ from infra.functions import FunctionFactory
 from infra.model import Model
 from infra.monitoring import Monitoring
 from infra.network import Network
+from infra.repair import Repair
 from tidegate.rules.catalogue import Catalogue
 
 
@@ -58,7 +59,7 @@ def compose(app: App, *, config: EnvironmentConfig, catalogue: Catalogue, root: 
         ).access
     data_stack = _stack(app, config, "data", "What must outlive a deployment")
     data = Data(data_stack, "Data", config=config)
-    service_stack = _stack(app, config, "service", "API, queues, workers, alarms")
+    service_stack = _stack(app, config, "service", "API, queues, workers, repair, alarms")
     functions = FunctionFactory(service_stack, "Functions", config=config, root=root)
     placement = network.placement if network else None
     models = [
@@ -84,7 +85,18 @@ def compose(app: App, *, config: EnvironmentConfig, catalogue: Catalogue, root: 
         functions=functions,
         placement=placement,
     )
-    Monitoring(service_stack, "Monitoring", config=config, api=api, models=models, data=data)
+    repair = Repair(
+        service_stack, "Repair", config=config, data=data, models=models, functions=functions
+    )
+    Monitoring(
+        service_stack,
+        "Monitoring",
+        config=config,
+        api=api,
+        models=models,
+        repair=repair,
+        data=data,
+    )
     _outputs(data_stack, data, service_stack, api)
     Tags.of(app).add("project", "tidegate")
     Tags.of(app).add("environment", config.name)
@@ -105,6 +117,7 @@ def _stack(app: App, config: EnvironmentConfig, part: str, description: str) -> 
 
 def _outputs(data_stack: Stack, data: Data, service_stack: Stack, api: Api) -> None:
     CfnOutput(data_stack, "JobsTable", value=data.jobs.table_name)
+    CfnOutput(data_stack, "LedgerTable", value=data.ledger.table_name)
     CfnOutput(data_stack, "PartnersTable", value=data.partners.table_name)
     CfnOutput(data_stack, "AssetsBucket", value=data.assets.bucket_name)
     CfnOutput(data_stack, "QuarantineUrl", value=data.quarantine.queue_url)

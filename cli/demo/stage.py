@@ -13,6 +13,7 @@ import httpx
 from cli.demo.books import LOOK, Books
 from cli.demo.crowd import Seen, side_by_side
 from cli.demo.facts import Facts, Unfinished
+from cli.demo.operator import Operator
 from cli.demo.partner import PartnerClient, Tally
 from cli.demo.vendor import Vendor
 from cli.local.stack import CATALOGUE, ENVIRONMENT, StackInfo
@@ -34,6 +35,7 @@ class Stage:
     partners: tuple[PartnerClient, ...]
     vendor: Vendor
     books: Books
+    operator: Operator
     tally: Tally
     models: Mapping[str, Entry]
     progress: Progress
@@ -84,11 +86,13 @@ def set_stage(info: StackInfo, progress: Progress) -> Iterator[Stage]:
         opened.callback(vendor.close)
         books = Books(info)
         opened.callback(books.close)
+        operator = Operator(info)
+        opened.callback(operator.close)
         partners = []
         for partner in info.partners:
             partners.append(PartnerClient(info.api_url, partner.api_key, tally))
             opened.callback(partners[-1].close)
-        yield Stage(info, tuple(partners), vendor, books, tally, models, progress)
+        yield Stage(info, tuple(partners), vendor, books, operator, tally, models, progress)
 
 
 @dataclass(frozen=True, slots=True)

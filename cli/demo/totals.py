@@ -10,6 +10,7 @@ from cli.demo.books import await_that
 from cli.demo.facts import Check, Unfinished
 from cli.demo.stage import Stage
 from tidegate.rules.job import Job, Status
+from tidegate.rules.money import MICRO
 
 QUIET = 30.0
 """Seconds for doubled messages to be acknowledged: they wait out the lease they met, under 20 s."""
@@ -30,11 +31,21 @@ class Totals:
     """Jobs in the table."""
     open_jobs: int
     starts: int
-    """Vendor calls by Tidegate's own count, on the jobs in the table."""
+    """Vendor calls by Tidegate's own count: attempts begun, on the jobs in the table."""
     vendor_calls: int
     """Vendor calls by the vendor's own journal."""
     retries: int
     ends: Counter[Status]
+    reopened: int
+    """Times an operator took an end back."""
+    charged: int
+    """Micro-credits, as the jobs say."""
+    captured: int
+    """Micro-credits, as the balances say."""
+    entries: int
+    """Entries of the ledger."""
+    differences: int
+    """Between balances, entries and jobs."""
     dlq_messages: int
     quarantine_messages: int
     left: int
@@ -59,6 +70,7 @@ def totals(stage: Stage) -> Totals:
     left = _settled(stage)
     jobs = stage.books.jobs()
     counts = stage.tally.counts
+    money = stage.operator.audit()
     times = [_lasted(job) for job in jobs if job.started_at is not None]
     waits = [job.started_at - job.enqueued_at for job in jobs if job.started_at is not None]
     return Totals(
@@ -71,10 +83,15 @@ def totals(stage: Stage) -> Totals:
         broken=counts["broken"],
         jobs=len(jobs),
         open_jobs=sum(not job.done for job in jobs),
-        starts=sum(job.starts for job in jobs),
+        starts=sum(job.attempt for job in jobs),
         vendor_calls=len(stage.vendor.calls()),
-        retries=sum(max(0, job.starts - 1) for job in jobs),
+        retries=sum(max(0, job.attempt - 1) for job in jobs),
         ends=Counter(job.status for job in jobs if job.done),
+        reopened=sum(job.replay_count for job in jobs),
+        charged=sum(job.charged for job in jobs),
+        captured=sum(each.balance.captured for each in money),
+        entries=sum(each.balance.entries for each in money),
+        differences=sum(len(each.differences) for each in money),
         dlq_messages=stage.books.waiting(stage.info.dlqs.values()),
         quarantine_messages=stage.books.waiting([stage.info.quarantine_queue]),
         left=left,
@@ -92,6 +109,8 @@ def audit(found: Totals) -> tuple[Check, ...]:
         Check("vendor calls, counted by us and by the vendor", found.starts, found.vendor_calls),
         Check("jobs in the table: new ones and cached answers", found.jobs, stored),
         Check("messages left in the models' queues", found.left, 0),
+        Check("micro-credits: on the jobs, in the balances", found.charged, found.captured),
+        Check("differences between balances, ledger and jobs", found.differences, 0),
         Check("5xx answers to requests for jobs", found.broken, 0),
     )
 
@@ -118,8 +137,14 @@ def rows(found: Totals) -> dict[str, dict[str, str]]:
             "completed": str(found.ends[Status.COMPLETED]),
             "dead-lettered": str(found.ends[Status.DEAD_LETTERED]),
             "quarantined": str(found.ends[Status.QUARANTINED]),
+            "replayed by the operator": str(found.reopened),
             "messages in the DLQs": str(found.dlq_messages),
             "messages in the quarantine queue": str(found.quarantine_messages),
+        },
+        "Money": {
+            "credits charged": f"{found.captured / MICRO:.6f}",
+            "entries in the ledger": str(found.entries),
+            "differences": str(found.differences),
         },
         "Time of jobs that ran": {
             "longest wait in a queue": f"{found.longest_wait:.2f} s",

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import boto3
+from botocore.config import Config
 
 from cli import ROOT
 from cli.local import redis
@@ -22,10 +23,15 @@ from cli.local.emulator import CREDENTIALS, REGION, start_emulator
 from cli.local.processes import LOOPBACK, StartFailed, answering, tail
 from cli.local.vendor import start_vendor
 from cli.partners import add_partner
+from tidegate.clock import SystemClock, SystemIds
+from tidegate.doors.dynamo import Table
+from tidegate.doors.ledger import Ledger
 from tidegate.rules import catalogue
 
 CATALOGUE = ROOT / "layers" / "tidegate" / "python" / "catalogue"
 PARTNERS = ("acme", "globex")
+FUNDS = 1_000_000_000
+"""Micro-credits each partner begins with: 1000 credits."""
 ENVIRONMENT = "local"
 PREFIX = f"tidegate-{ENVIRONMENT}-"
 STACK_FILE = "stack.json"
@@ -58,20 +64,21 @@ class StackInfo:
     """URL by model."""
     quarantine_queue: str
     functions: dict[str, str]
-    """Name by role: `api`, `authorizer`, `worker-<model>`."""
+    """Name by role: `api`, `authorizer`, `sweeper`, `replay`, `worker-<model>`."""
     tables: dict[str, str]
-    """Name by role: `jobs`, `partners`."""
+    """Name by role: `jobs`, `ledger`, `partners`."""
     models: dict[str, list[str]]
     """The catalogue's names by task."""
     processes: dict[str, int]
     """Process group by name: `redis`, `vendor`, `emulator`."""
 
 
-def client(endpoint: str, service: str) -> Any:
+def client(endpoint: str, service: str, config: Config | None = None) -> Any:
     """Return a boto3 client of the emulator at `endpoint`, whatever profile the machine has."""
     return boto3.client(  # type: ignore[call-overload]
         service,
         endpoint_url=endpoint,
+        config=config,
         region_name=REGION,
         aws_access_key_id=CREDENTIALS["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=CREDENTIALS["AWS_SECRET_ACCESS_KEY"],
@@ -107,7 +114,7 @@ def running_stack(
         redis_url = f"redis://{LOOPBACK}:{port}/0"
         context = {"env": ENVIRONMENT, "redis_url": redis_url, "vendor_url": vendor_url}
         outputs = deploy(folder, endpoint, context)
-        report("giving partners and vendors their keys")
+        report("giving vendors their keys, partners keys and credits")
         info = StackInfo(
             aws_endpoint=endpoint,
             region=REGION,
@@ -133,7 +140,7 @@ def read(folder: Path) -> StackInfo | None:
 
 
 def _deployed(endpoint: str, outputs: Mapping[str, str]) -> dict[str, Any]:
-    """Return what the deployment made, having given partners and vendors their keys."""
+    """Return what the deployment made, having given vendors keys, partners keys and credits."""
     models = catalogue.load(CATALOGUE, ENVIRONMENT).models
     sqs, dynamodb = client(endpoint, "sqs"), client(endpoint, "dynamodb")
     vault = client(endpoint, "secretsmanager")
@@ -146,7 +153,8 @@ def _deployed(endpoint: str, outputs: Mapping[str, str]) -> dict[str, Any]:
         return str(sqs.get_queue_url(QueueName=PREFIX + name)["QueueUrl"])
 
     tasks = sorted({entry.task for entry in models.values()})
-    roles = ["api", "authorizer", *(f"worker-{name}" for name in models)]
+    roles = ["api", "authorizer", "sweeper", "replay", *(f"worker-{name}" for name in models)]
+    _fund(dynamodb)
     described = {
         "api_url": outputs["ApiUrl"],
         "partners": [Partner(p, add_partner(dynamodb, PREFIX + "partners", p)) for p in PARTNERS],
@@ -154,12 +162,20 @@ def _deployed(endpoint: str, outputs: Mapping[str, str]) -> dict[str, Any]:
         "dlqs": {name: queue(f"{name}-dlq") for name in models},
         "quarantine_queue": queue("quarantine"),
         "functions": {role: PREFIX + role for role in roles},
-        "tables": {role: PREFIX + role for role in ("jobs", "partners")},
+        "tables": {role: PREFIX + role for role in ("jobs", "ledger", "partners")},
         "models": {task: [n for n, e in models.items() if e.task == task] for task in tasks},
     }
     for connected in (sqs, dynamodb, vault):
         connected.close()
     return described
+
+
+def _fund(dynamodb: Any) -> None:
+    """Give each partner its credits, once."""
+    clock = SystemClock()
+    ledger = Ledger(Table(dynamodb, PREFIX + "ledger", clock, SystemIds()))
+    for partner in PARTNERS:
+        ledger.credit(partner, "local", FUNDS, clock.now())
 
 
 def _await_answer(api_url: str, log: Path, patience: float = 60) -> None:

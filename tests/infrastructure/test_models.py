@@ -41,7 +41,8 @@ def test_every_entry_has_a_queue_a_dlq_and_a_worker_and_nothing_else_does(every:
     assert queues == {named("quarantine")} | {
         named(name + suffix) for name in models for suffix in ("", "-dlq")
     }
-    assert workers == {named("api"), named("authorizer")} | {named(f"worker-{m}") for m in models}
+    others = {named(name) for name in ("api", "authorizer", "sweeper", "replay")}
+    assert workers == others | {named(f"worker-{m}") for m in models}
 
 
 def test_each_wait_ends_before_the_one_that_guards_it(every: Synthesis) -> None:
@@ -106,9 +107,8 @@ def test_a_worker_is_told_all_it_reads(every: Synthesis) -> None:
         assert told["TIDEGATE_ENV"] == every.config.name
         assert told["VENDOR_BASE_URL"] == vendor.base_url
         assert told["VENDOR_SECRET"] == vendor.secret
-        assert {"JOBS_TABLE", "ASSETS_BUCKET", "QUEUE_URL", "DLQ_URL", "QUARANTINE_URL"} <= set(
-            told
-        )
+        assert {"JOBS_TABLE", "LEDGER_TABLE", "ASSETS_BUCKET"} <= set(told)
+        assert {"QUEUE_URL", "DLQ_URL", "QUARANTINE_URL"} <= set(told)
         assert told["POWERTOOLS_SERVICE_NAME"] == "worker"
 
 

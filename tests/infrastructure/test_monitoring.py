@@ -32,9 +32,24 @@ def test_the_apis_failures_and_quarantined_answers_are_seen(every: Synthesis) ->
     assert _alarm(every, "quarantine")["MetricName"] == "NumberOfMessagesSent"
 
 
-def test_silence_is_no_alarm(every: Synthesis) -> None:
+def test_failed_repairs_are_seen(every: Synthesis) -> None:
+    assert _alarm(every, "sweeper-errors")["MetricName"] == "Errors"
+    assert _alarm(every, "replay-errors")["MetricName"] == "Errors"
+
+
+def test_a_sweeper_that_no_longer_begins_is_seen_in_five_minutes(every: Synthesis) -> None:
+    alarm = _alarm(every, "sweeper-silent")
+    assert alarm["MetricName"] == "Invocations"
+    assert (alarm["Period"], alarm["EvaluationPeriods"]) == (60, 5)
+    assert (alarm["ComparisonOperator"], alarm["Threshold"]) == ("LessThanThreshold", 1)
+    assert alarm["TreatMissingData"] == "breaching"
+
+
+def test_silence_is_no_alarm_but_the_sweepers(every: Synthesis) -> None:
+    loud = every.config.named("sweeper-silent")
     for alarm in every.all_of("AWS::CloudWatch::Alarm").values():
-        assert alarm["Properties"]["TreatMissingData"] == "notBreaching"
+        if alarm["Properties"]["AlarmName"] != loud:
+            assert alarm["Properties"]["TreatMissingData"] == "notBreaching"
 
 
 def test_alarms_reach_somebody_in_the_cloud(cloud: Synthesis) -> None:
@@ -52,3 +67,13 @@ def test_the_dashboard_has_a_row_for_every_model(every: Synthesis) -> None:
     for name in every.catalogue.models:
         for graph in ("queue and DLQ", "age of oldest", "worker", "duration"):
             assert f"{name}: {graph}" in text
+
+
+def test_the_dashboard_says_what_was_put_right(every: Synthesis) -> None:
+    (dashboard,) = every.all_of("AWS::CloudWatch::Dashboard").values()
+    text = json.dumps(dashboard["Properties"]["DashboardBody"])
+    for graph in ("jobs by what was done", "sweeper", "a sweep's duration", "replay"):
+        assert f"Repair: {graph}" in text
+    for repair in ("sent", "ended", "copied", "failed", "unknown_model"):
+        assert f'repair="{repair}"' in text.replace("\\", "")
+    assert f'environment="{every.config.name}"' in text.replace("\\", "")

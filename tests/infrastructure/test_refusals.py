@@ -14,7 +14,7 @@ import pytest
 from infra.environment import EnvironmentRefused, read
 from infra.model import timeout_chain
 from tests.infrastructure.synthesis import CATALOGUE, LOCAL, ROOT, context_of, synthesise
-from tidegate.rules import catalogue
+from tidegate.rules import policies
 from tidegate.rules.catalogue import Catalogue, CatalogueError, Entry, parse
 from tidegate.rules.policies import Timeouts
 

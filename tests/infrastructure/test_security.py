@@ -6,11 +6,25 @@ import json
 import re
 from typing import Any
 
+from tests.infrastructure.grants import (
+    actions,
+    actions_on,
+    functions,
+    listed,
+    resources_of,
+    statements,
+)
 from tests.infrastructure.synthesis import Synthesis
 
-READ_ACTIONS = {"dynamodb:GetItem", "dynamodb:Query"}
-PUT_ACTIONS = READ_ACTIONS | {"dynamodb:PutItem"}
-JOBS_ACTIONS = PUT_ACTIONS | {"dynamodb:UpdateItem", "dynamodb:DeleteItem"}
+JOBS_ACTIONS = {
+    "dynamodb:GetItem",
+    "dynamodb:Query",
+    "dynamodb:PutItem",
+    "dynamodb:UpdateItem",
+    "dynamodb:DeleteItem",
+    "dynamodb:ConditionCheckItem",
+}
+LEDGER_ACTIONS = {"dynamodb:PutItem", "dynamodb:UpdateItem"}
 LOG_ACTIONS = {"logs:CreateLogStream", "logs:PutLogEvents"}
 INTERFACE_ACTIONS = {
     "ec2:CreateNetworkInterface",
@@ -29,43 +43,23 @@ CONSUME_ACTIONS = {
 }
 
 
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _statements(every: Synthesis, function: str) -> list[dict[str, Any]]:
-    """Return what a function's role allows."""
-    physical = every.config.named(function)
-    role = every.one_of("AWS::Lambda::Function", FunctionName=physical)["Role"]["Fn::GetAtt"][0]
-    return [
-        statement
-        for policy in every.all_of("AWS::IAM::Policy").values()
-        if {"Ref": role} in policy["Properties"]["Roles"]
-        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
-    ]
-
-
-def _actions(every: Synthesis, function: str) -> set[str]:
-    return {a for s in _statements(every, function) for a in _listed(s["Action"])}
-
-
 def _in_vpc(every: Synthesis) -> set[str]:
     return set() if every.config.is_local else INTERFACE_ACTIONS | {"elasticache:Connect"}
 
 
-def test_the_api_reads_jobs_puts_new_ones_and_sends(every: Synthesis) -> None:
+def test_the_api_moves_jobs_and_sends_them(every: Synthesis) -> None:
     sends = {"s3:GetObject", "sqs:SendMessage"}
-    assert _actions(every, "api") == PUT_ACTIONS | LOG_ACTIONS | sends | _in_vpc(every)
+    assert actions(every, "api") == JOBS_ACTIONS | LOG_ACTIONS | sends | _in_vpc(every)
 
 
 def test_the_authorizer_reads_one_partner_and_nothing_else(every: Synthesis) -> None:
-    assert _actions(every, "authorizer") == {"dynamodb:GetItem"} | LOG_ACTIONS
+    assert actions(every, "authorizer") == {"dynamodb:GetItem"} | LOG_ACTIONS
 
 
 def test_a_worker_reads_its_own_queue_and_its_own_vendors_secret(every: Synthesis) -> None:
     for name, entry in every.catalogue.models.items():
         function = f"worker-{name}"
-        assert _actions(every, function) == (
+        assert actions(every, function) == (
             JOBS_ACTIONS
             | LOG_ACTIONS
             | CONSUME_ACTIONS
@@ -73,7 +67,7 @@ def test_a_worker_reads_its_own_queue_and_its_own_vendors_secret(every: Synthesi
             | {"secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"}
             | _in_vpc(every)
         )
-        text = json.dumps(_statements(every, function))
+        text = json.dumps(statements(every, function))
         for vendor in every.config.vendors:
             assert (f"Secret{vendor}" in text) == (vendor == entry.vendor)
         others = [other for other in every.catalogue.models if other != name]
@@ -84,13 +78,59 @@ def test_a_worker_reads_its_own_queue_and_its_own_vendors_secret(every: Synthesi
                 assert logical not in text
 
 
+def test_repair_moves_jobs_and_sends_and_needs_no_network(every: Synthesis) -> None:
+    both = JOBS_ACTIONS | LOG_ACTIONS | {"sqs:SendMessage"}
+    assert actions(every, "sweeper") == both
+    assert actions(every, "replay") == both | CONSUME_ACTIONS - {"sqs:GetQueueUrl"}
+
+
+def test_the_sweeper_sends_to_every_queue_and_receives_from_none(every: Synthesis) -> None:
+    queues = every.all_of("AWS::SQS::Queue")
+    found = {str(arn) for arn in resources_of(every, "sweeper", "sqs:SendMessage")}
+    assert len(found) == len(queues) == 2 * len(every.catalogue.models) + 1
+    assert not list(resources_of(every, "sweeper", "sqs:ReceiveMessage"))
+
+
+def test_replay_takes_messages_out_of_dead_letter_queues_alone(every: Synthesis) -> None:
+    dlqs = {
+        logical
+        for logical, queue in every.all_of("AWS::SQS::Queue").items()
+        if queue["Properties"]["QueueName"].endswith("-dlq")
+    }
+    for action in ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility"):
+        found = {arn["Fn::GetAtt"][0] for arn in resources_of(every, "replay", action)}
+        assert found == dlqs
+
+
+def test_nobody_but_the_sweeper_asks_what_is_due(every: Synthesis) -> None:
+    for function in functions(every):
+        index = actions_on(every, function, "/index/")
+        assert index == ({"dynamodb:Query"} if function == "sweeper" else set()), function
+    assert "/index/due" in str(list(resources_of(every, "sweeper", "dynamodb:Query")))
+
+
+def test_the_ledger_is_added_to_and_nothing_leaves_it(every: Synthesis) -> None:
+    for function in functions(every):
+        reads = {"dynamodb:GetItem"} if function == "api" else set()
+        found = actions_on(every, function, "DataLedger")
+        assert found == (set() if function == "authorizer" else LEDGER_ACTIONS | reads), function
+
+
+def test_a_role_stays_far_below_what_iam_takes(every: Synthesis) -> None:
+    """10 240 characters for all of a role's own policies, white space apart; an ARN is not long."""
+    for function in functions(every):
+        text = json.dumps(statements(every, function), separators=(",", ":"))
+        references = text.count("Fn::")
+        assert len(text) + 60 * references < 10_240, function
+
+
 def test_no_role_of_ours_may_do_everything_or_reach_everything(every: Synthesis) -> None:
     for policy in every.all_of("AWS::IAM::Policy").values():
         for statement in policy["Properties"]["PolicyDocument"]["Statement"]:
-            actions = set(_listed(statement["Action"]))
-            assert not [action for action in actions if "*" in action]
-            if "*" in _listed(statement["Resource"]):
-                assert actions == INTERFACE_ACTIONS
+            allowed = set(listed(statement["Action"]))
+            assert not [action for action in allowed if "*" in action]
+            if "*" in listed(statement["Resource"]):
+                assert allowed == INTERFACE_ACTIONS
     managed = [
         r["Properties"].get("ManagedPolicyArns") for r in every.all_of("AWS::IAM::Role").values()
     ]
@@ -157,9 +197,11 @@ def test_the_cache_is_reached_by_functions_alone_over_tls_with_iam(cloud: Synthe
             assert function["Properties"]["VpcConfig"]
 
 
-def test_the_authorizer_stays_outside_the_network(cloud: Synthesis) -> None:
-    name = cloud.config.named("authorizer")
-    assert "VpcConfig" not in cloud.one_of("AWS::Lambda::Function", FunctionName=name)
+def test_only_who_reads_the_cache_is_in_the_network(cloud: Synthesis) -> None:
+    for name in ("authorizer", "sweeper", "replay"):
+        function = cloud.one_of("AWS::Lambda::Function", FunctionName=cloud.config.named(name))
+        assert "VpcConfig" not in function
+        assert "REDIS_URL" not in function["Environment"]["Variables"]
 
 
 def test_no_account_and_no_key_is_written_down(every: Synthesis) -> None:

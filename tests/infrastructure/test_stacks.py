@@ -5,10 +5,20 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from tests.infrastructure.synthesis import ENVIRONMENTS, Synthesis, synthesise
 
 STATEFUL = ("AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::SecretsManager::Secret")
+
+
+def _table(every: Synthesis, name: str) -> dict[str, Any]:
+    return every.one_of("AWS::DynamoDB::Table", TableName=every.config.named(name))
+
+
+def _types(table: dict[str, Any]) -> dict[str, str]:
+    """Return the type of each attribute that is a key."""
+    return {a["AttributeName"]: a["AttributeType"] for a in table["AttributeDefinitions"]}
 
 
 def test_the_cloud_has_four_stacks_and_a_laptop_two(
@@ -29,16 +39,36 @@ def test_the_emulator_is_asked_for_nothing_it_lacks(local: Synthesis) -> None:
 def test_only_the_data_stack_holds_what_must_outlive_a_deployment(every: Synthesis) -> None:
     for kind in STATEFUL:
         assert every.all_of(kind) == every.all_of(kind, "data")
-    assert len(every.all_of("AWS::DynamoDB::Table")) == 2
 
 
-def test_tables_are_on_demand_keyed_alike_and_expire_items(every: Synthesis) -> None:
-    for name in ("jobs", "partners"):
-        table = every.one_of("AWS::DynamoDB::Table", TableName=every.config.named(name))
+def test_tables_are_on_demand_and_keyed_alike(every: Synthesis) -> None:
+    assert len(every.all_of("AWS::DynamoDB::Table")) == 3
+    for name in ("jobs", "ledger", "partners"):
+        table = _table(every, name)
         assert table["BillingMode"] == "PAY_PER_REQUEST"
         assert [key["AttributeName"] for key in table["KeySchema"]] == ["pk", "sk"]
-        assert {a["AttributeType"] for a in table["AttributeDefinitions"]} == {"S"}
-        assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
+        assert _types(table)["pk"] == _types(table)["sk"] == "S"
+
+
+def test_jobs_and_keys_expire_and_money_never_does(every: Synthesis) -> None:
+    for name in ("jobs", "partners"):
+        expiry = _table(every, name)["TimeToLiveSpecification"]
+        assert expiry == {"AttributeName": "expires_at", "Enabled": True}
+    assert "TimeToLiveSpecification" not in _table(every, "ledger")
+
+
+def test_what_is_due_is_found_by_shard_and_time(every: Synthesis) -> None:
+    table = _table(every, "jobs")
+    (index,) = table["GlobalSecondaryIndexes"]
+    assert index["IndexName"] == "due"
+    assert index["KeySchema"] == [
+        {"AttributeName": "due_shard", "KeyType": "HASH"},
+        {"AttributeName": "due_at", "KeyType": "RANGE"},
+    ]
+    assert index["Projection"] == {"ProjectionType": "KEYS_ONLY"}
+    assert (_types(table)["due_shard"], _types(table)["due_at"]) == ("S", "N")
+    for name in ("ledger", "partners"):
+        assert "GlobalSecondaryIndexes" not in _table(every, name)
 
 
 def test_prod_keeps_its_data_whatever_happens_to_its_stacks(prod: Synthesis) -> None:
@@ -96,7 +126,8 @@ def test_names_tell_environments_apart(environment: Callable[[str], Synthesis]) 
 
 def test_outputs_are_what_operators_and_the_local_stack_read(every: Synthesis) -> None:
     data, service = every.templates["data"]["Outputs"], every.templates["service"]["Outputs"]
-    assert {"JobsTable", "PartnersTable", "AssetsBucket", "QuarantineUrl"} <= set(data)
+    tables = {"JobsTable", "LedgerTable", "PartnersTable"}
+    assert tables | {"AssetsBucket", "QuarantineUrl"} <= set(data)
     assert set(service) == {"ApiUrl", "ApiId"}
 
 

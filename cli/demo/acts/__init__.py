@@ -7,6 +7,7 @@ from cli.demo.acts import (
     dead_letter,
     every_model,
     hallucination,
+    outage,
     poison,
     refusals,
     spread,
@@ -23,6 +24,7 @@ ACTS: tuple[Act, ...] = (
     storm.ACT,
     hallucination.ACT,
     dead_letter.ACT,
+    outage.ACT,
     poison.ACT,
     refusals.ACT,
 )

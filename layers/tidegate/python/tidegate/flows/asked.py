@@ -51,7 +51,7 @@ class Asked:
             priority=body.priority,
             correlation_id=self.correlation_id,
             reserved=money.reservation(self.entry, body.input, self.request.params),
-            due_at=now + FIRST_LOOK,
+            due_at=now + min(FIRST_LOOK, seconds),
         )
 
 

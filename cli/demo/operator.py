@@ -1,0 +1,38 @@
+"""What an operator does with a running stack: runs dead letters again, audits the money."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from botocore.config import Config
+
+from cli.dlq import answers
+from cli.ledger import Audited, audited
+from cli.local.stack import ENVIRONMENT, StackInfo, client
+
+PATIENCE = 120
+"""Seconds a replay may take here."""
+
+
+class Operator:
+    """Acts through the same functions as `tidegate dlq` and `tidegate ledger`."""
+
+    def __init__(self, info: StackInfo) -> None:
+        self._tables = info.tables
+        self._dynamodb = client(info.aws_endpoint, "dynamodb")
+        self._lambda = client(info.aws_endpoint, "lambda", Config(read_timeout=PATIENCE))
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._dynamodb.close()
+        self._lambda.close()
+
+    def replay(self, model: str, code: str) -> Counter[str]:
+        """Run every dead letter of a model with this error code again; return what came of it."""
+        request = {"action": "replay", "model": model, "filter": {"code": code}}
+        told = answers(self._lambda, ENVIRONMENT, {**request, "dry_run": False}, 1000)
+        return Counter(item["result"] for answer in told for item in answer["items"])
+
+    def audit(self) -> list[Audited]:
+        """Return what each partner's balance, entries and jobs come to."""
+        return audited(self._dynamodb, self._tables["ledger"], self._tables["jobs"])
