@@ -16,6 +16,8 @@ from api.replies import Api
 from api.routes import resolver
 from sweeper.build import build as build_sweeper
 from sweeper.handler import handle as handle_sweep
+from tests.cloud import REGION as REGION
+from tests.cloud import create_tables_and_queues as create_tables_and_queues
 from tests.fakes import FakeClock, FakeIds, LambdaContext, ScriptedVendor
 from tidegate.doors.dynamo import Table
 from tidegate.doors.ledger import Ledger
@@ -25,7 +27,6 @@ from tidegate.settings import ApiSettings, RedisSettings, RepairSettings, Worker
 from worker.build import connected
 from worker.handler import handle as handle_worker
 
-REGION = "us-east-1"
 ROOT = Path(__file__).parent.parent
 CATALOGUE_FOLDER = ROOT / "layers" / "tidegate" / "python" / "catalogue"
 PUBLIC_URL = "https://api.example.com/base"
@@ -34,60 +35,9 @@ PUBLIC_URL = "https://api.example.com/base"
 FUNDS = 10**9
 """Micro-credits of each partner a pipeline begins with: a thousand credits."""
 
-JOBS_INDEX: dict[str, Any] = {
-    "attributes": [
-        {"AttributeName": "due_shard", "AttributeType": "S"},
-        {"AttributeName": "due_at", "AttributeType": "N"},
-    ],
-    "indexes": {
-        "GlobalSecondaryIndexes": [
-            {
-                "IndexName": "due",
-                "KeySchema": [
-                    {"AttributeName": "due_shard", "KeyType": "HASH"},
-                    {"AttributeName": "due_at", "KeyType": "RANGE"},
-                ],
-                "Projection": {"ProjectionType": "KEYS_ONLY"},
-            }
-        ]
-    },
-}
-
 
 def catalogue() -> Catalogue:
     return load(CATALOGUE_FOLDER, "local")
-
-
-def create_tables_and_queues(models: Catalogue) -> None:
-    """Make in moto what the CDK app makes in the cloud, as far as the handlers care."""
-    dynamodb = boto3.client("dynamodb", region_name=REGION)
-    for table in ("jobs", "partners", "ledger"):
-        index = JOBS_INDEX if table == "jobs" else {}
-        dynamodb.create_table(
-            TableName=table,
-            BillingMode="PAY_PER_REQUEST",
-            KeySchema=[
-                {"AttributeName": "pk", "KeyType": "HASH"},
-                {"AttributeName": "sk", "KeyType": "RANGE"},
-            ],
-            AttributeDefinitions=[
-                {"AttributeName": "pk", "AttributeType": "S"},
-                {"AttributeName": "sk", "AttributeType": "S"},
-                *index.get("attributes", []),
-            ],
-            **index.get("indexes", {}),
-        )
-    boto3.client("s3", region_name=REGION).create_bucket(Bucket="assets")
-    sqs = boto3.client("sqs", region_name=REGION)
-    sqs.create_queue(QueueName="tg-quarantine")
-    for model in models.models:
-        dlq = sqs.create_queue(QueueName=f"tg-{model}-dlq")["QueueUrl"]
-        arn = sqs.get_queue_attributes(QueueUrl=dlq, AttributeNames=["QueueArn"])
-        redrive = {"deadLetterTargetArn": arn["Attributes"]["QueueArn"], "maxReceiveCount": 10}
-        sqs.create_queue(
-            QueueName=f"tg-{model}",
-            Attributes={"RedrivePolicy": json.dumps(redrive), "VisibilityTimeout": "60"},
-        )
 
 
 @dataclass

@@ -1,7 +1,4 @@
-"""Every error Tidegate raises on purpose, in one tree.
-
-Each has its HTTP status, its stable code and its retry class.
-"""
+"""Every error Tidegate raises on purpose: one tree, each with HTTP status, code, retry class."""
 
 from enum import StrEnum
 from typing import ClassVar

@@ -1,0 +1,63 @@
+"""What the CDK app makes in the cloud, made in moto, as far as the handlers care."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import boto3
+
+from tidegate.rules.catalogue import Catalogue
+
+REGION = "us-east-1"
+
+JOBS_INDEX: dict[str, Any] = {
+    "attributes": [
+        {"AttributeName": "due_shard", "AttributeType": "S"},
+        {"AttributeName": "due_at", "AttributeType": "N"},
+    ],
+    "indexes": {
+        "GlobalSecondaryIndexes": [
+            {
+                "IndexName": "due",
+                "KeySchema": [
+                    {"AttributeName": "due_shard", "KeyType": "HASH"},
+                    {"AttributeName": "due_at", "KeyType": "RANGE"},
+                ],
+                "Projection": {"ProjectionType": "KEYS_ONLY"},
+            }
+        ]
+    },
+}
+
+
+def create_tables_and_queues(models: Catalogue) -> None:
+    """Make in moto what the CDK app makes in the cloud, as far as the handlers care."""
+    dynamodb = boto3.client("dynamodb", region_name=REGION)
+    for table in ("jobs", "partners", "ledger"):
+        index = JOBS_INDEX if table == "jobs" else {}
+        dynamodb.create_table(
+            TableName=table,
+            BillingMode="PAY_PER_REQUEST",
+            KeySchema=[
+                {"AttributeName": "pk", "KeyType": "HASH"},
+                {"AttributeName": "sk", "KeyType": "RANGE"},
+            ],
+            AttributeDefinitions=[
+                {"AttributeName": "pk", "AttributeType": "S"},
+                {"AttributeName": "sk", "AttributeType": "S"},
+                *index.get("attributes", []),
+            ],
+            **index.get("indexes", {}),
+        )
+    boto3.client("s3", region_name=REGION).create_bucket(Bucket="assets")
+    sqs = boto3.client("sqs", region_name=REGION)
+    sqs.create_queue(QueueName="tg-quarantine")
+    for model in models.models:
+        dlq = sqs.create_queue(QueueName=f"tg-{model}-dlq")["QueueUrl"]
+        arn = sqs.get_queue_attributes(QueueUrl=dlq, AttributeNames=["QueueArn"])
+        redrive = {"deadLetterTargetArn": arn["Attributes"]["QueueArn"], "maxReceiveCount": 10}
+        sqs.create_queue(
+            QueueName=f"tg-{model}",
+            Attributes={"RedrivePolicy": json.dumps(redrive), "VisibilityTimeout": "60"},
+        )
