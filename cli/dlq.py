@@ -183,10 +183,10 @@ def _run(client: LambdaClient, env: str, request: dict[str, Any], limit: int) ->
     last: dict[str, Any] = {}
     try:
         for last in answers(client, env, request, limit):
-            items |= {(each["message_id"], each["job_id"]): each for each in last["items"]}
-            if last["hidden"]:
+            if last["hidden"] and not items:  # later it may be this run's own that are counted
                 console.print(f"About {last['hidden']} messages are out of sight for up to a "
                               "minute: with another reader, or a run that was killed.")  # fmt: skip
+            items |= {(each["message_id"], each["job_id"]): each for each in last["items"]}
     except Refused as refused:
         console.print(str(refused), style="red", markup=False)
         raise typer.Exit(1) from None

@@ -14,6 +14,7 @@ LONGEST = 250
 
 _OURS = ("app.py", "bench", "cli", "functions", "infra", "layers", "tests", "Makefile", ".ci")
 _READ = {".py", ".lua", ".toml", ".json", ".sh", ""}
+_MADE = {"__pycache__", "results"}
 _LOCKS = ("requirements/*.txt", "requirements/*.in", "package-lock.json")
 
 
@@ -35,7 +36,7 @@ def _sources(root: Path) -> Iterator[Path]:
     for name in _OURS:
         top = root / name
         for path in [top] if top.is_file() else sorted(top.rglob("*")):
-            if path.is_file() and path.suffix in _READ and "__pycache__" not in path.parts:
+            if path.is_file() and path.suffix in _READ and not _MADE & set(path.parts):
                 yield path
 
 

@@ -25,14 +25,16 @@ def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(autouse=True)
-def _loggers_write_here(pipeline: Pipeline, capsys: pytest.CaptureFixture[str]) -> None:
-    """Loggers live as long as the process; let them write to this test's output."""
+def _loggers_write_here(
+    pipeline: Pipeline, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Loggers live as long as the process; let them write to this test's output, and no other's."""
     pipeline.worker("chat-mini")
     assert pipeline.api
     for name in ("api", "worker"):
         for handler in logging.getLogger(name).handlers:
             assert isinstance(handler, logging.StreamHandler)
-            handler.stream = sys.stdout
+            monkeypatch.setattr(handler, "stream", sys.stdout)
 
 
 @pytest.fixture

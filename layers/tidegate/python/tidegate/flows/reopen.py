@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from tidegate.doors.endings import Endings
 from tidegate.errors import NotReplayable
-from tidegate.rules.job import MAX_REPLAYS, REPLAYABLE, Job
+from tidegate.rules.job import Job
+from tidegate.rules.replay_verdict import refusal
 from tidegate.telemetry import Telemetry
-
-TOO_OLD = 14 * 86_400
-"""Seconds; the DLQ keeps a message no longer, and what was asked is kept little more."""
 
 
 def reopened(job: Job, endings: Endings, now: float, telemetry: Telemetry) -> Job:
@@ -18,12 +16,9 @@ def reopened(job: Job, endings: Endings, now: float, telemetry: Telemetry) -> Jo
         NotReplayable: it may not be, and why.
         LostFence: somebody else changed it meanwhile.
     """
-    if job.status not in REPLAYABLE:
-        raise NotReplayable(f"a job that is {job.status} is not run again")
-    if job.replay_count >= MAX_REPLAYS:
-        raise NotReplayable(f"it was re-opened {job.replay_count} times before")
-    if job.finished_at is not None and job.finished_at + TOO_OLD < now:
-        raise NotReplayable("it ended more than 14 days ago")
+    why = refusal(job, now)
+    if why is not None:
+        raise NotReplayable(why)
     opened = endings.reopen(job, now=now)
     telemetry.count("Reopened", model=job.model)
     telemetry.info("job_reopened", replay_count=opened.replay_count)
