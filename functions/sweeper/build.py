@@ -47,6 +47,7 @@ def assemble(
     return Doors(
         due=Due(table),
         jobs=jobs,
+        endings=endings,
         ends={
             model: Ends(
                 endings, queue, settings.dlq_url(model), settings.quarantine_url, clock, telemetry

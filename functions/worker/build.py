@@ -88,6 +88,7 @@ def assemble(
         telemetry=telemetry,
     )
     return Doors(
+        model=settings.model,
         jobs=jobs,
         attempts=attempts,
         queue=queue,

@@ -183,3 +183,16 @@ def test_it_stops_in_time_and_the_next_minute_goes_on(pipeline: Pipeline) -> Non
     pipeline.clock.time += 60
     assert pipeline.sweep(remaining=4) == {}
     assert pipeline.sweep() == {"sent": 3}
+
+
+def test_a_job_whose_model_was_taken_out_ends_at_its_deadline(pipeline: Pipeline) -> None:
+    job_id = pipeline.post({**BODY, "deadline_seconds": 100}).json["id"]
+    rest = {name: e for name, e in pipeline.models.models.items() if name != "chat-mini"}
+    pipeline.models = pipeline.models.model_copy(update={"models": rest})
+    pipeline.clock.time += 60
+    assert pipeline.sweep() == {"unknown_model": 1}
+    assert not loaded(pipeline, job_id).done
+    pipeline.clock.time += 60
+    pipeline.sweep()
+    assert loaded(pipeline, job_id).status is Status.EXPIRED
+    assert books.check(pipeline)["acme"]["available"] == FUNDS

@@ -30,6 +30,17 @@ def test_poison_reaches_the_dlq_and_disturbs_nothing(pipeline: Pipeline) -> None
     assert sorted(pipeline.bodies(pipeline.dlq_url("chat-mini"))) == sorted(poison)
 
 
+def test_a_message_in_another_models_queue_is_not_worked_on(pipeline: Pipeline) -> None:
+    job_id = pipeline.post(BODY).json["id"]
+    pipeline.sqs.purge_queue(QueueUrl=pipeline.queue_url("chat-mini"))
+    queue = pipeline.api.doors.queue
+    queue.send(pipeline.queue_url("code-command"), job_id, "acme")
+    drain(pipeline, "code-command")
+    assert pipeline.vendor.calls == []
+    assert loaded(pipeline, job_id).status is Status.QUEUED
+    assert len(pipeline.bodies(pipeline.dlq_url("code-command"))) == 1
+
+
 def test_a_message_of_an_absent_or_finished_job_is_acknowledged(pipeline: Pipeline) -> None:
     job_id = finished(pipeline)
     queue = pipeline.api.doors.queue

@@ -69,5 +69,6 @@ class SystemIds:
 
 
 def rfc3339(seconds: float) -> str:
-    """Return a time as RFC 3339 in UTC with milliseconds."""
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="milliseconds")[:-6] + "Z"
+    """Return a time as RFC 3339 in UTC, rounded to milliseconds as times are stored."""
+    moment = datetime.fromtimestamp(round(seconds, 3), UTC)
+    return moment.isoformat(timespec="milliseconds")[:-6] + "Z"

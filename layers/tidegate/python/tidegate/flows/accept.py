@@ -157,6 +157,7 @@ def _answer(
     taken = _store(asked, doors, finished, replacing, now, charge)
     if taken is None:
         doors.telemetry.count("CacheHits", model=finished.model)
+        doors.telemetry.count("Charged", finished.charged, model=finished.model)
         return Accepted(finished, "hit", asked.request.body.metadata, answer.output)
     return _instead(taken, finished.charged)
 

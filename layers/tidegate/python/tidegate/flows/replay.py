@@ -20,6 +20,7 @@ from tidegate.doors.endings import Endings
 from tidegate.doors.jobs import Jobs
 from tidegate.doors.queue import Message, NotOurs, Queue, job_id_in
 from tidegate.errors import LostFence, NotReplayable, TidegateError
+from tidegate.flows.bound import bind
 from tidegate.flows.reopen import reopened
 from tidegate.flows.replay_answer import Answer
 from tidegate.rules.job import Job
@@ -185,7 +186,7 @@ class _Run:
         self._doors.telemetry.bind(job_id=letter.job_id)
         job = self._doors.jobs.load(letter.job_id)
         if job is not None:
-            self._doors.telemetry.bind(partner=job.partner, model=job.model, attempt=job.attempt)
+            bind(self._doors.telemetry, job)
         return replace(letter, job=job)
 
 

@@ -20,13 +20,15 @@ from botocore.exceptions import BotoCoreError, ClientError
 from tidegate.clock import Clock
 from tidegate.doors.attempts import SWEEP_GRACE
 from tidegate.doors.due import Due
+from tidegate.doors.endings import Endings
 from tidegate.doors.jobs import Jobs
 from tidegate.doors.queue import Queue
 from tidegate.errors import LostFence, TidegateError
 from tidegate.flows.asked import FIRST_LOOK
+from tidegate.flows.bound import bind
 from tidegate.flows.ends import Ends
 from tidegate.rules.catalogue import Catalogue
-from tidegate.rules.job import Job
+from tidegate.rules.job import Job, JobError, Status
 from tidegate.telemetry import Telemetry
 
 LONGEST_LOOK = 900.0
@@ -43,6 +45,7 @@ class Doors:
 
     due: Due
     jobs: Jobs
+    endings: Endings
     ends: Mapping[str, Ends]
     """By model."""
     queue: Queue
@@ -58,10 +61,13 @@ def sweep(doors: Doors, catalogue: Catalogue, remaining: Callable[[], float]) ->
         if remaining() < TIME_TO_STOP:
             doors.telemetry.warn("sweep_unfinished", looked_at=done.total())
             break
-        job = doors.jobs.load(job_id)
-        if job is None:
-            continue
+        doors.telemetry.fresh()
+        model = "-"
         try:
+            job = doors.jobs.load(job_id)
+            if job is None:
+                continue
+            model = job.model
             repair = look(job, doors, catalogue)
         except LostFence:  # it has moved on, as it should
             repair = "moved_on"
@@ -69,7 +75,7 @@ def sweep(doors: Doors, catalogue: Catalogue, remaining: Callable[[], float]) ->
             doors.telemetry.warn("sweep_failed", reason=type(error).__name__)
             repair = "failed"
         done[repair] += 1
-        doors.telemetry.count("Swept", model=job.model, repair=repair)
+        doors.telemetry.count("Swept", model=model, repair=repair)
     return done
 
 
@@ -80,12 +86,12 @@ def look(job: Job, doors: Doors, catalogue: Catalogue) -> str:
         LostFence: the job moved on meanwhile.
     """
     now = doors.clock.now()
-    doors.telemetry.bind(job_id=job.id, partner=job.partner, model=job.model, attempt=job.attempt)
+    bind(doors.telemetry, job)
     if job.due_at is None or job.due_at > now:
         return "nothing"  # the index is behind
     ends, entry = doors.ends.get(job.model), catalogue.models.get(job.model)
     if ends is None or entry is None:
-        return "unknown_model"  # taken out of the catalogue with jobs in it
+        return _orphan(job, doors, now)
     if job.done:
         ends.copy(job)
         return "copied"
@@ -105,3 +111,18 @@ def look(job: Job, doors: Doors, catalogue: Catalogue) -> str:
     # The deadline is not to be missed by more than a minute.
     doors.jobs.look_again(job, min(max(now, job.retry_at) + waited, job.deadline_at))
     return "sent"
+
+
+def _orphan(job: Job, doors: Doors, now: float) -> str:
+    """Return what was done about a job whose model was taken out of the catalogue: it ends.
+
+    Nobody works on it and there is no queue to copy to; its partner's credits come back.
+    """
+    if job.done:
+        doors.endings.copied(job)
+    elif job.deadline_at <= now:
+        why = JobError("deadline", "model_removed", "its model is no longer offered", "queue")
+        doors.endings.end(job, Status.EXPIRED, why, now=now)
+    else:
+        doors.jobs.look_again(job, job.deadline_at)
+    return "unknown_model"

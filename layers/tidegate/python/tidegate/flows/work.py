@@ -19,6 +19,7 @@ from tidegate.doors.lease import Lease
 from tidegate.doors.pace import Pace
 from tidegate.doors.queue import Message, NotOurs, Queue, job_id_in
 from tidegate.errors import CacheUnavailable, LostFence, NotReplayable, VendorError
+from tidegate.flows.bound import bind
 from tidegate.flows.finish import Finish
 from tidegate.flows.only_helps import only_helps
 from tidegate.flows.outcome import ACKNOWLEDGED, HAND_BACK, Outcome
@@ -41,6 +42,8 @@ REDIS_DOWN_DELAY = 15.0
 class Doors:
     """What a worker reaches the world by."""
 
+    model: str
+    """Whose queue it works on."""
     jobs: Jobs
     attempts: Attempts
     queue: Queue
@@ -83,7 +86,10 @@ def work(message: Message, entry: Entry, doors: Doors, remaining: Callable[[], f
     if job is None:
         doors.telemetry.warn("message_without_job", message_id=message.id)
         return ACKNOWLEDGED
-    _bind(job, doors)
+    bind(doors.telemetry, job)
+    if job.model != doors.model:  # moved by hand into the wrong queue
+        doors.telemetry.warn("message_of_another_model", queue_of=doors.model)
+        return HAND_BACK
     try:
         return _loaded(message, job, entry, doors, remaining)
     except CacheUnavailable:
@@ -207,14 +213,3 @@ def _defer(job: Job, delay: float, reason: str, doors: Doors) -> Outcome:
     doors.telemetry.count("Deferrals", model=job.model, reason=reason)
     doors.telemetry.info("deferred", reason=reason, delay_seconds=delay)
     return ACKNOWLEDGED
-
-
-def _bind(job: Job, doors: Doors) -> None:
-    doors.telemetry.bind(
-        request_id=job.correlation_id,
-        job_id=job.id,
-        idempotency_key_hash=job.idempotency_hash[:16],
-        partner=job.partner,
-        model=job.model,
-        attempt=job.attempt,
-    )
