@@ -20,6 +20,8 @@ from botocore.exceptions import ConnectionClosedError
 from moto.core.botocore_stubber import BotocoreStubber, MockRawResponse
 from moto.core.models import botocore_stubber
 
+from tidegate.doors.dynamo import CONFLICT_TRIES
+
 READS = frozenset({"GetItem", "Query", "GetObject"})
 CONDITIONAL = frozenset({"PutItem", "UpdateItem", "TransactWriteItems"})
 
@@ -45,13 +47,13 @@ class Kind(StrEnum):
 
 def kinds(operation: str) -> list[Kind]:
     """Return the faults that make a difference to an operation."""
-    if operation in READS:  # executed or not is the same
-        return [Kind.REFUSED, Kind.BUSY, Kind.DIED]
+    if operation in READS:  # executed or not is the same, and trying again is another read
+        return [Kind.REFUSED, Kind.DIED]
     contended = [Kind.CONTENDED] if operation in CONDITIONAL else []
     return [kind for kind in Kind if kind is not Kind.CONTENDED] + contended
 
 
-class Crash(BaseException):  # noqa: N818
+class Crash(BaseException):
     """The process is gone: nothing catches it, and whatever it would still do has no effect."""
 
 
@@ -76,6 +78,12 @@ class Wire:
     struck: bool = False
     _again: str = ""
     """The call that is failed until its caller gives up."""
+    _failed: int = 0
+
+    def begin(self, fault: Fault | None) -> None:
+        """Forget the run before."""
+        self.fault, self.calls = fault, []
+        self.watching, self.dead, self.struck, self._again, self._failed = True, False, False, "", 0
 
     def tie(self, client: Any) -> Any:
         """Return the client, its requests seen here before moto sees them."""
@@ -118,23 +126,24 @@ class Wire:
         operation = event_name.rpartition(".")[2]
         tried = _tries(request)
         if tried == 1:
-            self.calls.append(f"{operation}-{_door()}")
-        if self.fault is None or not self._hit(operation):
+            self.calls.append(f"{operation}-{door()}")
+        if self.fault is None or not self._hit():
             return None
         return self._strike(self.fault.kind, operation, event_name, request, tried)
 
-    def _hit(self, operation: str) -> bool:
+    def _hit(self) -> bool:
         assert self.fault is not None
         if self.fault.kind is Kind.CONTENDED and self.struck:
-            return self.calls[-1] == self._again
+            return self.calls[-1] == self._again and self._failed < CONFLICT_TRIES
         return len(self.calls) == self.fault.number
 
     def _strike(
         self, kind: Kind, operation: str, event_name: str, request: AWSPreparedRequest, tried: int
     ) -> Any:
         self.struck, self._again = True, self.calls[-1]
+        self._failed += 1
         if kind is Kind.CONTENDED or (kind is Kind.BUSY and tried == 1):
-            return _busy(operation, request)
+            return busy(operation, request)
         if kind is Kind.BUSY or (kind is Kind.LOST and tried > 1):
             return None
         if kind is Kind.DIED_BEFORE:
@@ -154,19 +163,18 @@ def _tries(request: AWSPreparedRequest) -> int:
     return int(dict(part.strip().split("=") for part in text.split(";"))["attempt"])
 
 
-def _door() -> str:
+def door() -> str:
     """Return which method of which door is calling: the outermost one on the stack."""
-    frame, name = sys._getframe(), "none"
+    frame, code = sys._getframe(), None
     while frame is not None:
-        path = PurePath(frame.f_code.co_filename)
-        if path.parts[-3:-1] == ("tidegate", "doors") and not path.stem.startswith("clients"):
-            name = f"{path.stem}.{frame.f_code.co_name}"
+        if "/tidegate/doors/" in frame.f_code.co_filename:
+            code = frame.f_code
         frame = frame.f_back  # type: ignore[assignment]
-    return name
+    return "none" if code is None else f"{PurePath(code.co_filename).stem}.{code.co_name}"
 
 
-def _busy(operation: str, request: AWSPreparedRequest) -> AWSResponse:
-    """Return what AWS answers when there is too much at once."""
+def busy(operation: str, request: AWSPreparedRequest) -> AWSResponse:
+    """Return what AWS answers when there is too much at once; the request is not executed."""
     status, body = 400, {"__type": "ThrottlingException", "message": "Rate exceeded"}
     if operation == "PutObject" or operation == "GetObject":
         text = "<Error><Code>SlowDown</Code><Message>Please reduce your rate</Message></Error>"
@@ -181,7 +189,8 @@ def _busy(operation: str, request: AWSPreparedRequest) -> AWSResponse:
 
 
 def _cancelled(request: AWSPreparedRequest) -> dict[str, Any]:
-    actions = len(json.loads(request.body)["TransactItems"])
+    body: Any = request.body
+    actions = len(json.loads(body)["TransactItems"])
     reasons = [{"Code": "None"} for _ in range(actions)]
     reasons[-1] = {"Code": "TransactionConflict", "Message": "Transaction is ongoing for the item"}
     return {
@@ -192,4 +201,6 @@ def _cancelled(request: AWSPreparedRequest) -> dict[str, Any]:
 
 
 def _response(request: AWSPreparedRequest, status: int, body: str) -> AWSResponse:
+    # botocore asks every handler and takes the first response: moto must not know this address.
+    request.url = "http://not-executed.invalid/"
     return AWSResponse(request.url, status, {}, MockRawResponse(body))  # type: ignore[arg-type]
