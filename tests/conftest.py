@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -11,6 +12,18 @@ from cli.local import node, redis, vendor
 
 # jsii starts Node by name; a machine without it uses the wheel's.
 os.environ.setdefault("JSII_NODE", str(node.find().binary))
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep a file on one worker, and all that use the deployed stack: it takes longest, so first.
+
+    (`make test` runs two workers, each with servers of its own.)
+    """
+    system = Path(__file__).parent / "system"
+    items.sort(key=lambda item: system not in item.path.parents)
+    for item in items:
+        group = "system" if system in item.path.parents else str(item.path)
+        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")
