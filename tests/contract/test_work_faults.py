@@ -208,7 +208,7 @@ def test_a_job_that_a_living_worker_holds_is_left_to_it(pipeline: Pipeline, ends
 
     assert loaded(pipeline, job_id) == held
     assert pipeline.vendor.calls == []
-    # The double is gone; should the holder die, the sweeper brings the job back.
+    # The double waits for the holder's end; should the holder die, the sweeper brings the job back.
     assert pipeline.bodies(pipeline.queue_url("chat-mini")) == []
     pipeline.clock.time = held.owner_until + 6
     pipeline.sweep()

@@ -1,0 +1,196 @@
+"""What must hold when nothing is left to do."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tests.explorer.always import Always
+from tests.explorer.bounds import BAD_ANSWERS, LATE, SWEEP, UNSEEN, Base, costs
+from tests.explorer.clients import Heard
+from tests.explorer.hub import EPOCH, Fault
+from tests.explorer.memory_queue import URL
+from tests.explorer.memory_vendor import INPUT_TOKENS, OUTPUT_TOKENS, answer_to
+from tests.explorer.scenarios import Scenario
+from tests.explorer.world import World
+from tidegate.doors.items import job_of
+from tidegate.rules.job import FINAL, Job, Status, Usage
+from tidegate.rules.money import charge
+
+
+def resting(world: World) -> tuple[float, list[str]]:
+    """Return when the last job ended, and what has not ended by itself.
+
+    Seconds after the beginning; asked before clients that heard nothing ask once more.
+    """
+    items = [item for item in world.deployed.store.all("jobs") if item["sk"] == "status"]
+    open_ = [item for item in items if item["status"] not in FINAL]
+    stuck = [f"final: {item['id']} is {item['status']} for ever" for item in open_]
+    last = max((item.get("finished_at", EPOCH) for item in items), default=EPOCH)
+    return (last - EPOCH) / 1000, stuck
+
+
+@dataclass
+class Rest:
+    """A run that has come to rest."""
+
+    world: World
+    scenario: Scenario
+    always: Always
+    last: float
+    """Seconds after the beginning at which the last job ended."""
+    calls: int
+    """Of the vendor, until then."""
+
+    def __post_init__(self) -> None:
+        store = self.world.deployed.store
+        self.jobs: list[Job] = [
+            job_of(item) for item in store.all("jobs") if item["sk"] == "status"
+        ]
+        self.claims = {
+            item["pk"].partition("#")[2]: item["job_id"]
+            for item in store.all("jobs")
+            if item["sk"] == "claim"
+        }
+
+    def broken(self, base: Base | None, faults: Sequence[Fault]) -> Iterator[str]:
+        """Yield what does not hold. `base`: the run without faults, if this is not it."""
+        yield from self._final(sum(LATE.get(fault.kind, 0.0) for fault in faults))
+        yield from self._one_per_key()
+        yield from self._money()
+        yield from self._heard()
+        if len(faults) == 1 and (faults[0].kind in UNSEEN or faults[0].door.startswith("redis")):
+            yield from (
+                f"a client hears nothing of {faults[0].kind}: {heard.status}"
+                for heard in self.world.heard
+                if heard.status >= 500
+            )
+        yield from self._queues()
+        yield from self._locks()
+        if base is not None:
+            yield from costs(self.scenario, base, faults, self.last, self.calls)
+        yield from self._ends(faults)
+        self.always._cache()
+
+    def _final(self, late: float) -> Iterator[str]:
+        if self.world.late:
+            yield "comes to rest: it does not"
+        for job in self.jobs:
+            if not job.done:
+                yield f"final: {job.id} is {job.status} for ever"
+            elif (job.finished_at or 0.0) > job.deadline_at + SWEEP + late:
+                yield f"final by its deadline: {job.id} ended {job.status} too late"
+            if job.status is Status.COMPLETED:
+                holder = job.answer_of or ""
+                if self.always.keys.get(holder) != job.job_key:
+                    yield f"right key: {job.id} is answered by {holder}"
+                if not self.world.deployed.store.items("jobs", f"job#{holder}").get("output"):
+                    yield f"completed has its answer: {job.id}"
+
+    def _one_per_key(self) -> Iterator[str]:
+        claims: dict[str, list[Job]] = {}
+        for job in self.jobs:
+            claims.setdefault(job.idempotency_hash, []).append(job)
+        for claim, jobs in claims.items():
+            named = self.claims.get(claim)
+            others = [job for job in jobs if job.id != named and not job.curable]
+            if others:
+                yield f"one job per key: {named} and {[j.id for j in others]}"
+
+    def _money(self) -> Iterator[str]:
+        entries = Counter(
+            item["sk"]
+            for item in self.world.deployed.store.all("ledger")
+            if item["sk"] != "balance"
+        )
+        known = {name for name in entries if name.startswith("credit#")}
+        for job in self.jobs:
+            entry = self.world.deployed.catalogue.models[job.model]
+            if job.cache_status == "hit" and job.answer_of != job.id and not job.reserved:
+                wanted = {f"{job.id}#0#settle"} if entry.price.cached else set()
+            else:
+                ids = [f"{job.id}#{n}" for n in range(job.replay_count + 1)]
+                wanted = {f"{name}#reserve" for name in ids}
+                wanted |= {f"{name}#settle" for name in (ids if job.done else ids[:-1])}
+            known |= wanted
+            if not wanted <= entries.keys():
+                yield f"one reserve, one settle: {sorted(wanted - entries.keys())} is missing"
+            usage = Usage(INPUT_TOKENS, OUTPUT_TOKENS)
+            right = charge(entry, usage, int(entry.task == "image"), job.reserved)
+            if job.cache_status == "hit":
+                right = entry.price.cached
+            if job.charged != (right if job.status is Status.COMPLETED else 0):
+                yield f"charged what it cost: {job.id} {job.status} {job.charged}"
+        if entries.keys() - known:
+            yield f"one reserve, one settle: {sorted(entries.keys() - known)} is too much"
+        for partner, sums in self.always.sums.items():
+            charged = sum(job.charged for job in self.jobs if job.partner == partner)
+            if sums["captured"] != charged or sums["reserved"]:
+                yield f"captured = charged, reserved = 0: {partner} {sums}, charged {charged}"
+
+    def _heard(self) -> Iterator[str]:
+        yield from self.world.hub.broken
+        last = {(h.post.partner, h.post.key): h for h in self.world.heard}
+        refused = 0
+        for (partner, key), heard in last.items():
+            refused += heard.status == 402
+            if heard.status not in {200, 202, 402} and not _image_ended(heard):
+                yield f"a retry is answered: {partner} {key} heard {heard.status}"
+            text = (heard.body.get("output") or {}).get("text")
+            right = answer_to({"messages": [{"role": "user", "content": heard.post.text}]}, {})
+            if text not in {None, right}:
+                yield f"right answer: {key} heard {text[:60]}"
+            ids = {job.id for job in self.jobs}
+            if heard.status in {200, 202} and heard.job not in ids:
+                yield f"accepted jobs exist: {heard.job}"
+        freed = any(job.status is not Status.COMPLETED for job in self.jobs)  # and with it funds
+        if refused > self.scenario.refused or (refused < self.scenario.refused and not freed):
+            yield f"402 where funds do not reach: {refused} of {self.scenario.refused}"
+
+    def _queues(self) -> Iterator[str]:
+        queues = self.world.deployed.sqs.queues
+        for model in self.world.deployed.workers:
+            if queues.get(URL + model):
+                yield f"queues empty: {len(queues[URL + model])} in {model}"
+        if self.world.deployed.sqs.dropped:
+            return  # a copy that SQS itself lost is nobody's fault
+        for job in self.jobs:
+            if job.status in {Status.DEAD_LETTERED, Status.FAILED}:
+                url = f"{URL}{job.model}-dlq"
+            elif job.status is Status.QUARANTINED:
+                url = f"{URL}quarantine"
+            else:
+                continue
+            bodies = [json.loads(stored.body) for stored in queues.get(url, {}).values()]
+            if job.id not in {body.get("job_id") for body in bodies}:
+                yield f"a copy of what ended badly: none of {job.id} ({job.status})"
+
+    def _locks(self) -> Iterator[str]:
+        entry = self.world.deployed.catalogue.models["chat"]
+        now = self.world.hub.ms
+        for key, (_value, end) in self.world.deployed.redis.values.items():
+            short = key.endswith((":lease", ":calls"))
+            longest = entry.timeouts.lease if short else float(entry.cache.hard_ttl)
+            if end - now > longest * 1000:
+                yield f"no lock without end: {key[-8:]}"
+
+    def _ends(self, faults: Sequence[Fault]) -> Iterator[str]:
+        named = set(self.claims.values())
+        allowed = self.scenario.ends | (self.scenario.also if faults else set())
+        kinds = {fault.kind for fault in faults}
+        if "invalid" in kinds:
+            allowed |= {Status.QUARANTINED}
+        if self.scenario.script and BAD_ANSWERS & kinds:
+            allowed |= {Status.DEAD_LETTERED}
+        for job in self.jobs:
+            if job.id in named and job.status not in allowed:
+                yield f"ends as it should: {job.id} {job.status}"
+        if not self.jobs:
+            yield "accepted jobs exist: there is none"
+
+
+def _image_ended(heard: Heard) -> bool:
+    """Return whether the images route told that the request still runs, or how it ended."""
+    return heard.post.model == "image" and heard.status in {409, 502}

@@ -1,0 +1,76 @@
+"""What clients send and hear."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Post:
+    """What a client sends, and how often at most if it gets no answer."""
+
+    key: str
+    text: str = "hello"
+    at: float = 0.0
+    partner: str = "acme"
+    model: str = "chat"
+    tries: int = 1
+    deadline: int | None = None
+
+    @property
+    def path(self) -> str:
+        return "/v1/images/generations" if self.model == "image" else "/v1/jobs"
+
+    def body(self) -> str:
+        if self.model == "image":
+            return json.dumps({"model": self.model, "prompt": self.text})
+        body: dict[str, Any] = {
+            "model": self.model,
+            "input": {"messages": [{"role": "user", "content": self.text}]},
+        }
+        if self.deadline is not None:
+            body["deadline_seconds"] = self.deadline
+        return json.dumps(body)
+
+
+@dataclass
+class Heard:
+    """An answer a client got; status 0: none."""
+
+    post: Post
+    status: int
+    body: dict[str, Any] = field(default_factory=dict)
+    headers: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def job(self) -> str | None:
+        """Return the id of the job it tells of."""
+        return self.body.get("id") or self.body.get("job_id")
+
+
+def http_event(
+    method: str, path: str, partner: str, headers: dict[str, list[str]], body: str | None
+) -> dict[str, Any]:
+    """Return API Gateway's event for a request."""
+    return {
+        "resource": "/v1/{proxy+}",
+        "path": path,
+        "httpMethod": method,
+        "headers": {name: values[-1] for name, values in headers.items()},
+        "multiValueHeaders": headers,
+        "queryStringParameters": None,
+        "multiValueQueryStringParameters": None,
+        "pathParameters": None,
+        "stageVariables": None,
+        "requestContext": {
+            "requestId": "request",
+            "authorizer": {"partner": partner},
+            "httpMethod": method,
+            "path": f"/test{path}",
+            "stage": "test",
+        },
+        "body": body,
+        "isBase64Encoded": False,
+    }

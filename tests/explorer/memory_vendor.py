@@ -1,0 +1,84 @@
+"""A vendor in memory: answers with a function of what it is asked, or does what vendors do."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from typing import Any
+
+from tests.explorer.hub import Hub
+from tidegate.errors import (
+    VendorAccount,
+    VendorFailed,
+    VendorRefused,
+    VendorThrottled,
+    VendorTimeout,
+)
+from tidegate.vendors.base import Image, VendorAnswer, VendorCall
+
+CALL = ("crash", "429", "500", "timeout", "invalid", "account", "stall")
+
+TAKES_MS = 1000
+INPUT_TOKENS = 3
+OUTPUT_TOKENS = 5
+
+
+def answer_to(asked: Mapping[str, Any], params: Mapping[str, Any]) -> str:
+    """Return the one right answer to a request."""
+    return "answer to " + json.dumps([asked, params], sort_keys=True)
+
+
+def holds(output: Mapping[str, Any], right: set[str]) -> bool:
+    """Return whether an output is one of the right answers; an image's name tells its content."""
+    if "images" not in output:
+        return output.get("text") in right
+    names = {sha256(text.encode()).hexdigest()[:32] for text in right}
+    return [image["key"].rpartition("/")[2] in names for image in output["images"]] == [True]
+
+
+@dataclass
+class MemoryVendor:
+    """One vendor account; what it is asked is kept."""
+
+    hub: Hub
+    script: list[str] = field(default_factory=list)
+    """What the first calls come to, whatever the plan says; then it is healthy."""
+    calls: list[tuple[str, str]] = field(default_factory=list)
+    """Content and idempotency key of each call that reached it."""
+    told: Callable[[str], None] = lambda _key: None
+    """Told of each call's idempotency key."""
+
+    def call(self, call: VendorCall) -> VendorAnswer:
+        """Return the answer to one attempt."""
+        fault = self.hub.choose("vendor.call", CALL)
+        text = answer_to(call.input, call.params)
+        self.calls.append((text, call.idempotency_key))
+        self.told(call.idempotency_key)
+        if not fault and self.script:
+            fault = self.script.pop(0)
+        if fault == "crash":
+            self.hub.die()
+        if fault == "429":
+            raise VendorThrottled("the vendor answered 429", vendor_status=429, retry_after=4.0)
+        if fault == "500":
+            raise VendorFailed("the vendor answered 500", vendor_status=500)
+        if fault == "account":
+            raise VendorAccount("the vendor answered 402", vendor_status=402)
+        if fault == "refused":
+            raise VendorRefused("the vendor answered 400", vendor_status=400)
+        self.hub.sleep(min(TAKES_MS, max(0, int(call.seconds * 1000))))
+        if fault == "timeout":
+            raise VendorTimeout("the vendor did not answer in time")
+        drawn = call.entry.task == "image"
+        image = Image(content=text.encode(), content_type="image/png")
+        return VendorAnswer(
+            text=None if drawn else " " if fault == "invalid" else text,
+            images=(image,) if drawn and fault != "invalid" else (),
+            finish="complete",
+            input_tokens=INPUT_TOKENS,
+            output_tokens=OUTPUT_TOKENS,
+            request_id="req",
+            vendor_model="v",
+        )

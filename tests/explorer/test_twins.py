@@ -1,0 +1,176 @@
+"""The doors in memory behave as the real ones, where Tidegate depends on it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from moto import mock_aws
+
+from tests.explorer.conditions import compiled
+from tests.explorer.memory_valkey import SCRIPTS, Keys
+from tidegate.clock import SystemClock
+from tidegate.doors.actions import packed
+from tidegate.doors.valkey import Valkey
+from tidegate.settings import RedisSettings
+
+NAMES = st.sampled_from(["a", "b", "c"])
+LONG = 60_000
+CALLS = st.one_of(
+    st.tuples(st.just("lease_take"), NAMES),
+    st.tuples(st.just("lease_release"), NAMES),
+    st.tuples(st.just("pace_take"), NAMES),
+    st.tuples(st.just("forget"), NAMES),
+    st.tuples(st.just("stage"), NAMES),
+    st.tuples(st.just("promote"), NAMES),
+    st.tuples(st.just("get_many"), NAMES),
+)
+
+
+@pytest.fixture
+def valkey(redis_url: str) -> Iterator[Valkey]:
+    door = Valkey(RedisSettings(redis_url, None, None, "us-east-1"), None, SystemClock())
+    yield door
+    door.close()
+
+
+class _Memory:
+    def __init__(self) -> None:
+        self.keys = Keys(lambda: round(time.time() * 1000))
+
+    def run(self, script: str, keys: list[str], args: list[Any]) -> Any:
+        return SCRIPTS[script](self.keys, keys, args)
+
+    def set(self, key: str, value: str, seconds: float) -> None:
+        self.keys.set(key, value, round(seconds * 1000))
+
+    def forget(self, key: str, member: str) -> None:
+        self.keys.forget(key, member)
+
+    def get_many(self, keys: list[str]) -> list[Any]:
+        return [self.keys.get(key) for key in keys]
+
+
+def _done(door: Any, tag: str, call: str, name: str) -> Any:
+    lease, calls = f"{{{tag}}}:lease", f"{{{tag}}}:calls"
+    stage, result, pending = (f"{{{tag}}}:{n}" for n in ("stage", "result", "pending"))
+    match call:
+        case "lease_take":
+            return door.run(call, [lease], [name, LONG])[0]
+        case "lease_release":
+            return door.run(call, [lease], [name])
+        case "pace_take":
+            return door.run(call, [calls], [name, 2, LONG])[0]
+        case "forget":
+            return door.forget(calls, name)
+        case "stage":
+            door.set(stage, name, 60)
+            return door.set(pending, name, 60)
+        case "promote":
+            return door.run(call, [stage, result, pending], [f"checked {name}", LONG])
+        case _:
+            return door.get_many([stage, result, pending])
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(calls=st.lists(CALLS, max_size=25))
+def test_the_scripts_twins_do_what_the_scripts_do(
+    valkey: Valkey, calls: list[tuple[str, str]]
+) -> None:
+    memory, tag = _Memory(), f"t{time.monotonic_ns()}"
+    for call, name in calls:
+        assert _done(memory, tag, call, name) == _done(valkey, tag, call, name), calls
+
+
+def test_a_lease_that_has_ended_is_free_in_both(valkey: Valkey) -> None:
+    memory = _Memory()
+    for door in (memory, valkey):
+        assert door.run("lease_take", ["{x}:lease"], ["a", 30])[0] == 1
+        taken, left = door.run("lease_take", ["{x}:lease"], ["b", 30])
+        assert taken == 0
+        assert 0 < left <= 30
+        assert door.run("pace_take", ["{x}:calls"], ["a", 1, 30])[0] == 1
+        assert door.run("pace_take", ["{x}:calls"], ["b", 1, 30])[0] == 0
+        time.sleep(0.05)
+        assert door.run("lease_take", ["{x}:lease"], ["b", 30])[0] == 1
+        assert door.run("pace_take", ["{x}:calls"], ["b", 1, 30])[0] == 1
+
+
+CONDITIONS = (
+    "attribute_not_exists(pk)",
+    "attribute_not_exists(pk) OR #until < :now",
+    "attribute_not_exists(pk) OR #until < :now OR #job_id = :text",
+    "attribute_not_exists(pk) OR #job_id = :text",
+    "attribute_not_exists(#token) OR #until < :now OR #token = :text",
+    "#attempt = :now AND #version = :other",
+    "attribute_not_exists(pk) OR #version = :other",
+    "#until >= :now",
+    "attribute_exists(#until) AND NOT (#job_id = :text OR #until <= :now)",
+)
+"""Those that occur, with their values renamed, and one of everything else the grammar has."""
+
+SMALL = st.integers(0, 2)
+ITEMS = st.one_of(
+    st.none(),
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "until": SMALL, "job_id": NAMES, "token": NAMES,
+            "attempt": SMALL, "version": SMALL,
+        },
+    ),
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def dynamodb() -> Iterator[Any]:
+    with pytest.MonkeyPatch.context() as patched, mock_aws():
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            patched.setenv(name, "test")
+        patched.delenv("AWS_ENDPOINT_URL", raising=False)
+        client = boto3.client("dynamodb", region_name="us-east-1")
+        client.create_table(
+            TableName="t",
+            BillingMode="PAY_PER_REQUEST",
+            KeySchema=[{"AttributeName": "pk", "KeyType": "HASH"}],
+            AttributeDefinitions=[{"AttributeName": "pk", "AttributeType": "S"}],
+        )
+        yield client
+
+
+@pytest.mark.parametrize("condition", CONDITIONS)
+@settings(max_examples=40, deadline=None)
+@given(item=ITEMS, now=SMALL, other=SMALL, text=NAMES)
+def test_a_condition_holds_where_dynamodb_says_so(
+    dynamodb: Any, condition: str, item: dict[str, Any] | None, now: int, other: int, text: str
+) -> None:
+    names = {name for name in ("until", "job_id", "token", "attempt", "version")
+             if f"#{name}" in condition}  # fmt: skip
+    values = {":now": now, ":other": other, ":text": text}
+    values = {name: value for name, value in values.items() if name in condition}
+    dynamodb.delete_item(TableName="t", Key=packed({"pk": "x"}))
+    if item is not None:
+        dynamodb.put_item(TableName="t", Item=packed({"pk": "x", **item}))
+    expected = True
+    try:
+        dynamodb.put_item(
+            TableName="t",
+            Item=packed({"pk": "x"}),
+            ConditionExpression=condition,
+            **({"ExpressionAttributeNames": {f"#{n}": n for n in names}} if names else {}),
+            **({"ExpressionAttributeValues": packed(values)} if values else {}),
+        )
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "ConditionalCheckFailedException":
+            raise
+        expected = False
+    there = {} if item is None else {"pk": "x", **item}
+    assert compiled(condition)(there, values) is expected
