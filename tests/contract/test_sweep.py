@@ -11,6 +11,7 @@ from tests.contract.jobs import EXTRACT, drain, loaded
 from tests.contract.test_accept import BODY
 from tests.fakes import answer
 from tests.pipeline import FUNDS, Pipeline
+from tidegate.doors.attempts import Attempts
 from tidegate.doors.queue import Queue
 from tidegate.errors import LostFence, VendorFailed, VendorRefused
 from tidegate.rules.job import Job, Status
@@ -60,7 +61,7 @@ def test_the_clients_retry_queues_it_at_once(
 
 def claimed(pipeline: Pipeline, job_id: str, seconds: float = 19) -> Job:
     now = pipeline.clock.now()
-    attempts = pipeline.worker("chat-mini").attempts
+    attempts: Attempts = pipeline.worker("chat-mini").attempts
     job = loaded(pipeline, job_id)
     return attempts.claim(job, f"worker-{job.attempt}", now=now, until=now + seconds, start=True)
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tidegate.clock import SystemIds, rfc3339
 from tidegate.doors.queue import NotOurs, body_of, job_id_in
 from tidegate.rules import backoff, partner_key
-from tidegate.rules.policies import RetryPolicy
 from tidegate.rules.job import CURABLE, FINAL, Status
+from tidegate.rules.policies import RetryPolicy
 
 POLICY = RetryPolicy(base=2, cap=300)
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import httpx
 
 from tidegate.rules import catalogue
+from tidegate.rules.policies import Timeouts
 
 CATALOGUE = Path(__file__).parents[2] / "layers" / "tidegate" / "python" / "catalogue"
 
@@ -41,8 +42,8 @@ def entry(name: str, **changes: object) -> catalogue.Entry:
     return models[name].model_copy(update=changes)
 
 
-def timeouts(**seconds: float) -> catalogue.Timeouts:
-    return catalogue.Timeouts.model_validate({"connect": 1, "read": 4, "total": 5, **seconds})
+def timeouts(**seconds: float) -> Timeouts:
+    return Timeouts.model_validate({"connect": 1, "read": 4, "total": 5, **seconds})
 
 
 def free_port() -> int:
