@@ -35,13 +35,16 @@ class Message:
     """When our code sent it, as that says itself; None if nothing says so."""
 
     def redriven_after(self, moment: float) -> bool:
-        """Return whether somebody put it back into the queue after `moment`.
+        """Return whether somebody put it back into the queue after `moment`, a job's end.
 
-        A message that our code sent at that very time (a worker of then, a little late) is none:
-        its own stamp is as young as SQS's. One from the DLQ keeps its old stamp, or has none.
+        Our own code may send one then as well: a worker that does not know of the end yet. What
+        it stamps is after the end, or, if the send was under way at that very moment, as young as
+        SQS's own time. A message from the DLQ keeps a stamp of before, or has none.
         """
-        late = self.stamped_at is not None and self.sent_at - self.stamped_at < SEND_TIME
-        return self.sent_at > moment and not late
+        if self.stamped_at is None:
+            return self.sent_at > moment
+        hung = self.sent_at - self.stamped_at >= SEND_TIME
+        return self.stamped_at <= moment < self.sent_at and hung
 
 
 class NotOurs(ValueError):
