@@ -15,10 +15,12 @@ CREDENTIALS = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
 """What the emulator accepts; it knows no secrets."""
 
 
-def start_emulator(folder: Path) -> tuple[Child, str]:
+def start_emulator(folder: Path, *, roles_enforced: bool = False) -> tuple[Child, str]:
     """Start the emulator with nothing in it; return it and its endpoint URL.
 
-    Its Lambda workers are processes of the same group and end with it.
+    With `roles_enforced` functions may do what their roles allow and nothing else, as on AWS, and
+    only `CREDENTIALS` are an operator's. Its Lambda workers are processes of the same group and end
+    with it.
     """
     port = free_port()
     temporary = folder / "tmp"
@@ -34,6 +36,7 @@ def start_emulator(folder: Path) -> tuple[Child, str]:
             BIND_HOST=LOOPBACK,
             MINISTACK_HOST=LOOPBACK,
             GATEWAY_PORT=str(port),
+            AUTH="true" if roles_enforced else "false",
             IOT_MTLS_ENABLED="0",
             SFTP_ENABLED="0",
             # With Docker at hand it would look for leftover containers and remove them.

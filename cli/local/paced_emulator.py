@@ -15,12 +15,13 @@ import tempfile
 import threading
 import time
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from ministack import app
-from ministack.core import lambda_runtime
+from ministack.core import iam_actions, iam_evaluator, lambda_runtime
 from ministack.services import lambda_svc
 
 PATIENCE = 30.0
@@ -100,6 +101,40 @@ class SharedArchive(zipfile.ZipFile):
             (Path(path) / entry.name).symlink_to(entry)
 
 
+def as_aws_asks(
+    extract_action: Callable[..., str | None], extract_resource: Callable[..., str]
+) -> tuple[Callable[..., str | None], Callable[..., str]]:
+    """Return both, corrected where ministack asks a role for something else than AWS does."""
+
+    def action(*request: Any) -> str | None:
+        asked = extract_action(*request)
+        # AWS knows no action for batches (docs.aws.amazon.com/service-authorization: Amazon SQS).
+        return asked.removesuffix("Batch") if asked and asked.startswith("sqs:") else asked
+
+    def resource(service: str, *request: Any) -> str:
+        asked = extract_resource(service, *request)
+        if service == "secretsmanager":
+            # A secret's `Ref` is its ARN; ministack puts its name into policies instead.
+            return asked.rpartition(":secret:")[2].rpartition("-")[0]
+        return asked
+
+    return action, resource
+
+
+class Loopback:
+    """Where a request comes from, as `iam_evaluator` keeps it: here, and as if by TLS.
+
+    Our own policies refuse plain HTTP, which is all that ministack speaks.
+    """
+
+    def get(self) -> tuple[str, bool]:
+        """Return address and whether by TLS."""
+        return "127.0.0.1", True
+
+    def set(self, _origin: tuple[str, bool]) -> None:
+        """Keep nothing."""
+
+
 def main() -> None:
     """Serve until SIGTERM, as the settings in the environment say."""
     pace = Pace(starts=max(2, os.cpu_count() or 2))
@@ -107,6 +142,10 @@ def main() -> None:
     lambda_svc.release_worker = pace.release
     lambda_runtime.Worker._spawn = lambda worker: pace.spawn(worker)
     lambda_runtime.zipfile = SimpleNamespace(**{**vars(zipfile), "ZipFile": SharedArchive})
+    iam_actions.extract_iam_action, iam_actions.extract_resource_arn = as_aws_asks(
+        iam_actions.extract_iam_action, iam_actions.extract_resource_arn
+    )
+    iam_evaluator._request_origin = Loopback()
     app.main()
 
 

@@ -87,11 +87,16 @@ def client(endpoint: str, service: str, config: Config | None = None) -> Any:
 
 @contextmanager
 def running_stack(
-    folder: Path, *, latency_ms: int = 0, report: Report = lambda _step: None
+    folder: Path,
+    *,
+    latency_ms: int = 0,
+    roles_enforced: bool = False,
+    report: Report = lambda _step: None,
 ) -> Iterator[StackInfo]:
     """Run a stack whose files are in `folder`; everything has stopped when the block ends.
 
-    The vendor answers after `latency_ms`; `report` is told each step.
+    The vendor answers after `latency_ms`; `report` is told each step. With `roles_enforced` each
+    function may do what its role allows and nothing else.
 
     Raises:
         Claimed: another process runs the stack of this folder.
@@ -108,7 +113,7 @@ def running_stack(
         vendor, vendor_url = start_vendor(folder, latency_ms)
         running.callback(vendor.stop)
         running.callback(shutil.rmtree, folder / "tmp", ignore_errors=True)
-        emulator, endpoint = start_emulator(folder)
+        emulator, endpoint = start_emulator(folder, roles_enforced=roles_enforced)
         running.callback(emulator.stop)
         report("deploying the application to it (cdk bootstrap, synth, deploy)")
         redis_url = f"redis://{LOOPBACK}:{port}/0"

@@ -16,7 +16,7 @@ class Aws:
         self._stack = stack
         services = ("dynamodb", "sqs", "logs")
         self._clients = [client(stack.aws_endpoint, service) for service in services]
-        self._dynamodb, self.sqs, self._logs = self._clients
+        self.dynamodb, self.sqs, self._logs = self._clients
 
     def __enter__(self) -> Self:
         return self
@@ -27,7 +27,7 @@ class Aws:
 
     def job_ids(self) -> set[str]:
         """Return the ids of all jobs there are."""
-        pages = self._dynamodb.get_paginator("scan").paginate(
+        pages = self.dynamodb.get_paginator("scan").paginate(
             TableName=self._stack.tables["jobs"],
             FilterExpression="sk = :sk",
             ExpressionAttributeValues={":sk": {"S": "status"}},
@@ -50,15 +50,20 @@ class Aws:
         body: str = found["Body"]
         return body
 
+    def move(self, body: str, queue: str) -> None:
+        """Put a message that was taken from elsewhere into a queue, as an operator does."""
+        self.sqs.send_message(QueueUrl=queue, MessageBody=body)
+
     def delayed(self, queue: str) -> bool:
         """Return whether a message in `queue` waits for its time."""
         name = "ApproximateNumberOfMessagesDelayed"
         reply = self.sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=[name])
         return int(reply["Attributes"][name]) > 0
 
-    def log_lines(self) -> Iterator[str]:
-        """Yield every line of every log group."""
-        for page in self._logs.get_paginator("describe_log_groups").paginate():
+    def log_lines(self, function: str | None = None) -> Iterator[str]:
+        """Yield every line of a function's log group, or of every log group."""
+        groups = {} if function is None else {"logGroupNamePrefix": f"/aws/lambda/{function}"}
+        for page in self._logs.get_paginator("describe_log_groups").paginate(**groups):
             for group in page["logGroups"]:
                 lines = self._logs.get_paginator("filter_log_events")
                 for events in lines.paginate(logGroupName=group["logGroupName"]):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
 
+from cli.local import stack as local
 from cli.local.stack import StackInfo, running_stack
+from cli.partners import add_credit, add_partner
 from tests.system import processes
 from tests.system.aws import Aws
 from tests.system.crash import Crash, kill_a_worker
@@ -24,8 +26,8 @@ def stack_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def stack(stack_folder: Path) -> Iterator[StackInfo]:
-    """Run the stack; afterwards nothing of it may be left."""
-    with running_stack(stack_folder) as info:
+    """Run the stack, each function with its role alone; afterwards nothing of it may be left."""
+    with running_stack(stack_folder, roles_enforced=True) as info:
         yield info
     if processes.READABLE:
         groups = info.processes.values()
@@ -51,6 +53,21 @@ def acme(stack: StackInfo) -> Iterator[Partner]:
 def globex(stack: StackInfo) -> Iterator[Partner]:
     with Partner(stack.api_url, stack.partners[1]) as partner:
         yield partner
+
+
+@pytest.fixture
+def newcomer(stack: StackInfo, aws: Aws, words: Words) -> Iterator[Callable[[int], Partner]]:
+    """Make a partner with so many micro-credits, whose balance nobody else moves."""
+    with ExitStack() as opened:
+
+        def make(funds: int) -> Partner:
+            name = "new" + words("partner").removeprefix(words.mark)  # logs show it
+            key = add_partner(aws.dynamodb, stack.tables["partners"], name)
+            add_credit(aws.dynamodb, stack.tables["ledger"], name, funds, "first")
+            made = Partner(stack.api_url, local.Partner(name, key))
+            return opened.enter_context(made)
+
+        yield make
 
 
 @pytest.fixture(scope="session")

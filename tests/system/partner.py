@@ -90,6 +90,22 @@ class Partner:
         """Return the job that `body` makes, once it is done."""
         return self.ended(self.post(body, key))
 
+    def images(self, body: dict[str, Any], key: str | None) -> httpx.Response:
+        """Return the answer to `POST /v1/images/generations`."""
+        headers = {} if key is None else {"Idempotency-Key": key}
+        return self.http.post("/v1/images/generations", json=body, headers=headers)
+
+    def usage(self) -> dict[str, int]:
+        """Return what the partner has by `GET /v1/usage`: available, reserved, captured."""
+        shown = self.http.get("/v1/usage")
+        assert shown.status_code == 200, shown.text
+        names = ("available", "reserved", "captured")
+        return {name: shown.json()[f"{name}_micro_credits"] for name in names}
+
+    def cancel(self, job_id: str) -> httpx.Response:
+        """Return the answer to `POST /v1/jobs/{id}/cancel`."""
+        return self.http.post(f"/v1/jobs/{job_id}/cancel")
+
     def result(self, job: dict[str, Any]) -> httpx.Response:
         """Return the answer to `GET /v1/jobs/{id}/result`."""
         return self.http.get(f"/v1/jobs/{job['id']}/result")

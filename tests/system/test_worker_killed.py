@@ -1,6 +1,6 @@
 """A worker that dies amid its call: its job is taken up again.
 
-The kill is the first thing that happens to the stack (see `conftest.py`), this the last but one.
+The kill is the first thing that happens to the stack (see `conftest.py`), this one of the last.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What may be read in the logs: ids and codes, never a prompt, an answer, a key or a secret.
 
-The last of the folder by its name: it searches for the words of every test before it.
+The last of the folder by its name, but for the books: it searches for the words of all tests
+before it.
 """
 
 from __future__ import annotations
