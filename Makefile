@@ -33,7 +33,7 @@ down: ## Stop the local stack
 	@if [ -x $(PY) ]; then $(PY) -m cli local down --dir $(DIR); else echo "Nothing is set up."; fi
 
 test: setup ## Run all tests, those of the deployed local stack included
-	$(PY) -m pytest -n 2 --dist loadgroup --no-loadscope-reorder
+	$(PY) -m pytest -n 2 --no-loadscope-reorder
 
 bench: setup ## Measure: all pairs of faults, kills, outages, … (PARTS="explore kills"; an hour for all)
 	$(PY) -m bench $(PARTS)

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
 
 from cli.local import node, redis, vendor
 
@@ -14,16 +16,23 @@ from cli.local import node, redis, vendor
 os.environ.setdefault("JSII_NODE", str(node.find().binary))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Keep a file on one worker, and all that use the deployed stack: it takes longest, so first.
+class FilesTogether(LoadScopeScheduling):  # type: ignore[misc]  # it ships no types
+    """Keeps a file on one of the workers, and all of the deployed stack's tests on one."""
 
-    (`make test` runs two workers, each with servers of its own.)
-    """
+    def _split_scope(self, nodeid: str) -> str:
+        file = nodeid.partition("::")[0]
+        return "system" if file.startswith("tests/system/") else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> FilesTogether:
+    return FilesTogether(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the deployed stack: it takes longest."""
     system = Path(__file__).parent / "system"
     items.sort(key=lambda item: system not in item.path.parents)
-    for item in items:
-        group = "system" if system in item.path.parents else str(item.path)
-        item.add_marker(pytest.mark.xdist_group(group))
 
 
 @pytest.fixture(scope="session")
