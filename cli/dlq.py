@@ -19,6 +19,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cli.deployment import Endpoint, Env, Region
+
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
 
@@ -40,10 +42,7 @@ WIDE = 200
 
 COLUMNS = ("job_id", "partner", "status", "code", "sent_at", "replay_count", "result", "reason")
 
-Env = Annotated[str, typer.Option(help="Environment: dev, staging, prod.")]
 Model = Annotated[str, typer.Option(help="Whose dead-letter queue: a name of the catalogue.")]
-Region = Annotated[str | None, typer.Option(help="AWS region, if not your default.")]
-Endpoint = Annotated[str | None, typer.Option(help="AWS endpoint, for an emulator.")]
 JobIds = Annotated[list[str] | None, typer.Option("--id", help="A job's id; repeatable.")]
 MessageIds = Annotated[
     list[str] | None, typer.Option("--message-id", help="A message's id in the DLQ; repeatable.")

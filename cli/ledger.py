@@ -13,6 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from rich.console import Console
 from rich.table import Table as Shown
 
+from cli.deployment import Endpoint, Env, Region
 from tidegate.clock import SystemClock, SystemIds
 from tidegate.doors.actions import packed, unpacked
 from tidegate.doors.dynamo import Table
@@ -49,10 +50,10 @@ class Audited:
 
 @app.command()
 def verify(
-    env: Annotated[str, typer.Option(help="Environment: dev, staging, prod.")],
+    env: Env,
     partner: Annotated[str | None, typer.Option(help="Only this partner.")] = None,
-    region: Annotated[str | None, typer.Option(help="AWS region, if not your default.")] = None,
-    endpoint_url: Annotated[str | None, typer.Option(help="AWS endpoint, for an emulator.")] = None,
+    region: Region = None,
+    endpoint_url: Endpoint = None,
 ) -> None:
     """Prove that the ledger explains every balance and every job; exit code 1 if not."""
     console = Console() if sys.stdout.isatty() else Console(width=120)
@@ -74,10 +75,21 @@ def audited(
     ledger = Ledger(Table(client, ledger_table, clock, ids))
     table = Table(client, jobs_table, clock, ids)
     jobs: dict[str, dict[str, Job]] = {}
-    for job in _jobs(client, jobs_table):
+    for job in every_job(client, jobs_table):
         jobs.setdefault(job.partner, {})[job.id] = job
     partners = [partner] if partner else sorted({*ledger.partners(), *jobs})
     return [_of_partner(each, ledger, table, jobs.get(each, {})) for each in partners]
+
+
+def every_job(client: DynamoDBClient, table: str) -> Iterable[Job]:
+    """Return every job of a table, read from end to end: for an audit."""
+    pages = client.get_paginator("scan").paginate(
+        TableName=table,
+        ConsistentRead=True,
+        FilterExpression="sk = :status",
+        ExpressionAttributeValues=packed({":status": "status"}),
+    )
+    return (job_of(unpacked(item)) for page in pages for item in page["Items"])
 
 
 def show(console: Console, found: Iterable[Audited]) -> bool:
@@ -156,13 +168,3 @@ def _confirmed(partner: str, suspects: set[str], ledger: Ledger, table: Table) -
 def _job(table: Table, job_id: str) -> Job | None:
     item = table.get(job_pk(job_id), "status")
     return None if item is None else job_of(item)
-
-
-def _jobs(client: DynamoDBClient, table: str) -> Iterable[Job]:
-    pages = client.get_paginator("scan").paginate(
-        TableName=table,
-        ConsistentRead=True,
-        FilterExpression="sk = :status",
-        ExpressionAttributeValues=packed({":status": "status"}),
-    )
-    return (job_of(unpacked(item)) for page in pages for item in page["Items"])

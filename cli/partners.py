@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import boto3
 import typer
 
+from cli.deployment import Endpoint, Env, Region
 from tidegate.clock import SystemClock, SystemIds
 from tidegate.doors.dynamo import Table
 from tidegate.doors.ledger import Ledger
@@ -22,9 +23,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Partners, their keys and their credits.", no_args_is_help=True)
 
 Partner = Annotated[str, typer.Argument(help="The partner's id, for example acme.")]
-Env = Annotated[str, typer.Option(help="Environment: dev, staging, prod.")]
-Region = Annotated[str | None, typer.Option(help="AWS region, if not your default.")]
-Endpoint = Annotated[str | None, typer.Option(help="AWS endpoint, for an emulator.")]
 
 _CREDIT_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
@@ -35,8 +33,7 @@ def add_partner(client: DynamoDBClient, table: str, partner: str) -> str:
     Raises:
         ValueError: `partner` cannot name a partner.
     """
-    if not is_partner_id(partner):
-        raise ValueError(f"{partner!r}: 2 to 40 lower-case letters, digits and hyphens")
+    _check(partner)
     key = mint(secrets.token_bytes)
     clock = SystemClock()
     Partners(Table(client, table, clock, SystemIds())).add_key(partner, key, clock.now())
@@ -51,8 +48,7 @@ def add_credit(
     Raises:
         ValueError: `partner` or `credit_id` cannot be one, or that credit was another amount.
     """
-    if not is_partner_id(partner):
-        raise ValueError(f"{partner!r}: 2 to 40 lower-case letters, digits and hyphens")
+    _check(partner)
     if not _CREDIT_ID.fullmatch(credit_id):
         raise ValueError(f"{credit_id!r}: 1 to 64 letters, digits, dots, hyphens and underscores")
     clock = SystemClock()
@@ -107,6 +103,11 @@ def balance(
     """Print what a partner has, in credits."""
     client = boto3.client("dynamodb", region_name=region, endpoint_url=endpoint_url)
     _print_balance(client, f"tidegate-{env}-ledger", partner)
+
+
+def _check(partner: str) -> None:
+    if not is_partner_id(partner):
+        raise ValueError(f"{partner!r}: 2 to 40 lower-case letters, digits and hyphens")
 
 
 def _has_key(client: DynamoDBClient, table: str, partner: str) -> bool:

@@ -6,9 +6,8 @@ import time
 from collections.abc import Callable, Iterable
 
 from cli.demo.facts import Unfinished
+from cli.ledger import every_job
 from cli.local.stack import StackInfo, client
-from tidegate.doors.actions import packed, unpacked
-from tidegate.doors.items import job_of
 from tidegate.rules.job import Job
 
 LOOK = 0.25
@@ -30,13 +29,7 @@ class Books:
 
     def jobs(self) -> list[Job]:
         """Return every job of the table."""
-        pages = self._dynamodb.get_paginator("scan").paginate(
-            TableName=self._table,
-            ConsistentRead=True,
-            FilterExpression="sk = :status",
-            ExpressionAttributeValues=packed({":status": "status"}),
-        )
-        return [job_of(unpacked(item)) for page in pages for item in page["Items"]]
+        return list(every_job(self._dynamodb, self._table))
 
     def send(self, queue: str, body: str) -> None:
         """Put a message into a queue, past Tidegate."""

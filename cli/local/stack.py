@@ -22,10 +22,7 @@ from cli.local.deploy import deploy
 from cli.local.emulator import CREDENTIALS, REGION, start_emulator
 from cli.local.processes import LOOPBACK, StartFailed, answering, tail
 from cli.local.vendor import start_vendor
-from cli.partners import add_partner
-from tidegate.clock import SystemClock, SystemIds
-from tidegate.doors.dynamo import Table
-from tidegate.doors.ledger import Ledger
+from cli.partners import add_credit, add_partner
 from tidegate.rules import catalogue
 
 CATALOGUE = ROOT / "layers" / "tidegate" / "python" / "catalogue"
@@ -159,7 +156,8 @@ def _deployed(endpoint: str, outputs: Mapping[str, str]) -> dict[str, Any]:
 
     tasks = sorted({entry.task for entry in models.values()})
     roles = ["api", "authorizer", "sweeper", "replay", *(f"worker-{name}" for name in models)]
-    _fund(dynamodb)
+    for partner in PARTNERS:
+        add_credit(dynamodb, PREFIX + "ledger", partner, FUNDS, "local")
     described = {
         "api_url": outputs["ApiUrl"],
         "partners": [Partner(p, add_partner(dynamodb, PREFIX + "partners", p)) for p in PARTNERS],
@@ -173,14 +171,6 @@ def _deployed(endpoint: str, outputs: Mapping[str, str]) -> dict[str, Any]:
     for connected in (sqs, dynamodb, vault):
         connected.close()
     return described
-
-
-def _fund(dynamodb: Any) -> None:
-    """Give each partner its credits, once."""
-    clock = SystemClock()
-    ledger = Ledger(Table(dynamodb, PREFIX + "ledger", clock, SystemIds()))
-    for partner in PARTNERS:
-        ledger.credit(partner, "local", FUNDS, clock.now())
 
 
 def _await_answer(api_url: str, log: Path, patience: float = 60) -> None:

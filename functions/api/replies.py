@@ -82,7 +82,7 @@ def acceptance(api: Api, accepted: Accepted, job: Job) -> dict[str, str]:
 
 def location(api: Api, job: Job) -> str:
     """Return the job's address."""
-    return f"{api.public_url}/v1/jobs/{job.id}"
+    return represent.address(api.public_url, job)
 
 
 def progress(job: Job) -> dict[str, str]:

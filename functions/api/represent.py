@@ -15,7 +15,7 @@ def job(
     job: Job, now: float, base: str, output: dict[str, Any] | None, metadata: dict[str, str]
 ) -> dict[str, Any]:
     """Return a job's JSON. `base` is the public URL without `/v1`; times are RFC 3339 in UTC."""
-    address = f"{base}/v1/jobs/{job.id}"
+    here = address(base, job)
     completed = job.status is Status.COMPLETED
     return {
         "id": job.id,
@@ -46,11 +46,16 @@ def job(
         "correlation_id": job.correlation_id,
         "replay_count": job.replay_count,
         "urls": {
-            "self": address,
-            "result": f"{address}/result",
-            "cancel": f"{address}/cancel",
+            "self": here,
+            "result": f"{here}/result",
+            "cancel": f"{here}/cancel",
         },
     }
+
+
+def address(base: str, job: Job) -> str:
+    """Return where a job is; `base` as in `job`."""
+    return f"{base}/v1/jobs/{job.id}"
 
 
 def output(value: dict[str, Any], url: Callable[[str], str]) -> dict[str, Any]:

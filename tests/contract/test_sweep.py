@@ -25,6 +25,14 @@ def crash(*_: object, **__: object) -> None:
     raise Crashed
 
 
+def posted_and_died(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Post, and let the api die between the transaction and the message."""
+    with monkeypatch.context() as patch:
+        patch.setattr(Queue, "send", crash)
+        with pytest.raises(Crashed):
+            pipeline.post(BODY)
+
+
 def purge(pipeline: Pipeline, model: str) -> None:
     pipeline.sqs.purge_queue(QueueUrl=pipeline.queue_url(model))
 
@@ -32,10 +40,7 @@ def purge(pipeline: Pipeline, model: str) -> None:
 def test_a_job_accepted_but_never_queued_is_queued_within_two_minutes(
     pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(Queue, "send", crash)
-        with pytest.raises(Crashed):
-            pipeline.post(BODY)
+    posted_and_died(pipeline, monkeypatch)
     (job,) = books.jobs(pipeline)
     assert pipeline.sweep() == {}  # not yet: its message may be under way
 
@@ -49,10 +54,7 @@ def test_a_job_accepted_but_never_queued_is_queued_within_two_minutes(
 def test_the_clients_retry_queues_it_at_once(
     pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with monkeypatch.context() as patch:
-        patch.setattr(Queue, "send", crash)
-        with pytest.raises(Crashed):
-            pipeline.post(BODY)
+    posted_and_died(pipeline, monkeypatch)
     replay = pipeline.post(BODY)
     assert (replay.status, replay.headers["Idempotent-Replayed"]) == (202, "true")
     drain(pipeline, "chat-mini")

@@ -150,8 +150,6 @@ def _answer(
         answer_of=answer.job_id,
         answered_at=answer.answered_at,
         charged=asked.entry.price.cached,
-        reserved=0,
-        due_at=None,
     )
     charge = doors.ledger.charge(finished, now)
     taken = _store(asked, doors, finished, replacing, now, charge)
@@ -174,7 +172,7 @@ def _join(
 def _create(
     asked: Asked, doors: Doors, replacing: Ended | None, now: float
 ) -> Accepted | Claim | None:
-    job = asked.new_job(doors.ids.job_id(now), now)
+    job = asked.new_work(doors.ids.job_id(now), now)
     taken = _store(asked, doors, job, replacing, now, doors.ledger.reserve(job, now))
     if taken is not None:
         running = _at_work(asked, doors, taken.running, now)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tidegate.rules import keys, money
 from tidegate.rules.catalogue import Entry
@@ -50,8 +50,15 @@ class Asked:
             deadline_at=now + seconds,
             priority=body.priority,
             correlation_id=self.correlation_id,
-            reserved=money.reservation(self.entry, body.input, self.request.params),
-            due_at=now + min(FIRST_LOOK, seconds),
+        )
+
+    def new_work(self, job_id: str, now: float) -> Job:
+        """Return the job with what it may cost set aside, for the sweeper to look after."""
+        job = self.new_job(job_id, now)
+        return replace(
+            job,
+            reserved=money.reservation(self.entry, self.request.body.input, self.request.params),
+            due_at=min(now + FIRST_LOOK, job.deadline_at),
         )
 
 

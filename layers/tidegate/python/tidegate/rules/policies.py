@@ -141,8 +141,3 @@ class Price(Strict):
     per_image: int = Field(default=0, ge=0)
     cached: int = Field(default=0, ge=0)
     """Of an answer that is already there."""
-
-    @property
-    def free(self) -> bool:
-        """Return whether nothing ever costs anything."""
-        return not any(self.model_dump().values())
