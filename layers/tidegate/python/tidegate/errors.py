@@ -19,12 +19,17 @@ class TidegateError(Exception):
     code: ClassVar[str] = "internal"
     retry: ClassVar[Retry] = Retry.PERMANENT
 
+    def __init_subclass__(
+        cls, status: int | None = None, code: str | None = None, retry: Retry | None = None
+    ) -> None:
+        super().__init_subclass__()
+        cls.status = cls.status if status is None else status
+        cls.code = cls.code if code is None else code
+        cls.retry = cls.retry if retry is None else retry
 
-class RequestRefused(TidegateError):
+
+class RequestRefused(TidegateError, status=400, code="invalid_request"):
     """A 4xx: what was wrong, where (JSON pointers), what to do."""
-
-    status = 400
-    code = "invalid_request"
 
     def __init__(self, detail: str, *, pointers: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(detail)
@@ -32,170 +37,121 @@ class RequestRefused(TidegateError):
         """Pairs of JSON pointer (RFC 6901) and what is wrong there."""
 
 
-class InvalidBody(RequestRefused):
+class InvalidBody(RequestRefused, code="invalid_json"):
     """The body is not the JSON we accept."""
 
-    code = "invalid_json"
 
-
-class InvalidRequest(RequestRefused):
+class InvalidRequest(RequestRefused, status=422, code="validation_failed"):
     """The body is JSON, but not a request of this route."""
 
-    status = 422
-    code = "validation_failed"
 
-
-class IdempotencyKeyMissing(RequestRefused):
+class IdempotencyKeyMissing(RequestRefused, code="idempotency_key_missing"):
     """The route needs an `Idempotency-Key`."""
 
-    code = "idempotency_key_missing"
 
-
-class IdempotencyKeyInvalid(RequestRefused):
+class IdempotencyKeyInvalid(RequestRefused, code="idempotency_key_invalid"):
     """The `Idempotency-Key` is not 1 to 255 visible ASCII characters."""
 
-    code = "idempotency_key_invalid"
 
-
-class Unauthenticated(RequestRefused):
+class Unauthenticated(RequestRefused, status=401, code="unauthenticated"):
     """No partner stands behind the request."""
 
-    status = 401
-    code = "unauthenticated"
 
-
-class InsufficientCredits(RequestRefused):
+class InsufficientCredits(RequestRefused, status=402, code="insufficient_credits"):
     """The balance does not cover what the job may cost."""
 
-    status = 402
-    code = "insufficient_credits"
 
-
-class NotFound(RequestRefused):
+class NotFound(RequestRefused, status=404, code="not_found"):
     """Not there, or another partner's."""
 
-    status = 404
-    code = "not_found"
 
-
-class JobNotComplete(RequestRefused):
+class JobNotComplete(RequestRefused, status=409, code="job_not_complete", retry=Retry.RETRYABLE):
     """The result is asked for while the job runs."""
 
-    status = 409
-    code = "job_not_complete"
-    retry = Retry.RETRYABLE
 
-
-class RequestInProgress(RequestRefused):
+class RequestInProgress(
+    RequestRefused, status=409, code="request_in_progress", retry=Retry.RETRYABLE
+):
     """The same request is running; ask for its job, or again later."""
 
-    status = 409
-    code = "request_in_progress"
-    retry = Retry.RETRYABLE
 
-
-class JobFailed(RequestRefused):
+class JobFailed(RequestRefused, status=409, code="job_failed"):
     """The result is asked for of a job that ended without one."""
 
-    status = 409
-    code = "job_failed"
+
+class RateLimited(RequestRefused, status=429, code="rate_limited", retry=Retry.RETRYABLE):
+    """A partner asked more often than it may; `retry_after` is in seconds."""
+
+    def __init__(self, detail: str, *, retry_after: int) -> None:
+        super().__init__(detail)
+        self.retry_after = retry_after
 
 
-class PayloadTooLarge(RequestRefused):
+class QueueFull(RateLimited, code="queue_full"):
+    """As many of the partner's jobs wait for this model as may."""
+
+
+class NeverFits(RequestRefused, status=422, code="exceeds_token_limit"):
+    """One call would use more tokens than the model may in a minute: it could never start."""
+
+
+class PayloadTooLarge(RequestRefused, status=413, code="payload_too_large"):
     """The body is over the limit."""
 
-    status = 413
-    code = "payload_too_large"
 
-
-class UnsupportedMediaType(RequestRefused):
+class UnsupportedMediaType(RequestRefused, status=415, code="unsupported_media_type"):
     """The body is not `application/json`."""
 
-    status = 415
-    code = "unsupported_media_type"
 
-
-class UnknownModel(RequestRefused):
+class UnknownModel(RequestRefused, status=422, code="unknown_model"):
     """The catalogue has no such model."""
 
-    status = 422
-    code = "unknown_model"
 
-
-class IdempotencyKeyReused(RequestRefused):
+class IdempotencyKeyReused(RequestRefused, status=422, code="idempotency_key_reused"):
     """Same key, altered payload parameters."""
 
-    status = 422
-    code = "idempotency_key_reused"
 
-
-class Unavailable(TidegateError):
+class Unavailable(TidegateError, status=503, code="temporarily_unavailable", retry=Retry.RETRYABLE):
     """Ours and passing; the same request may simply be sent again."""
 
-    status = 503
-    code = "temporarily_unavailable"
-    retry = Retry.RETRYABLE
 
-
-class GenerationFailed(TidegateError):
+class GenerationFailed(TidegateError, status=502, code="generation_failed"):
     """The job behind a blocking route ended without an answer, for good."""
 
-    status = 502
-    code = "generation_failed"
 
-
-class GenerationEnded(GenerationFailed):
+class GenerationEnded(GenerationFailed, retry=Retry.RETRYABLE):
     """It ended, but the same request may simply be made again."""
 
-    retry = Retry.RETRYABLE
 
-
-class NotReplayable(TidegateError):
+class NotReplayable(TidegateError, status=409, code="not_replayable"):
     """A job that cannot be re-opened; `str()` says why, to an operator."""
 
-    status = 409
-    code = "not_replayable"
 
-
-class ContractUnusable(TidegateError):
+class ContractUnusable(TidegateError, code="contract_unusable", retry=Retry.RETRYABLE):
     """An entry's contract is no JSON Schema, or refers to something outside itself."""
 
-    code = "contract_unusable"
-    retry = Retry.RETRYABLE
 
-
-class DoorError(TidegateError):
+class DoorError(TidegateError, retry=Retry.RETRYABLE):
     """A side effect that could not be done."""
 
-    retry = Retry.RETRYABLE
 
-
-class CacheUnavailable(DoorError):
+class CacheUnavailable(DoorError, code="cache_unavailable"):
     """Redis is out of reach, read-only or too slow."""
 
-    code = "cache_unavailable"
 
-
-class LostFence(DoorError):
+class LostFence(DoorError, code="lost_fence"):
     """A newer attempt owns the job: nothing this worker writes counts any more."""
 
-    code = "lost_fence"
 
-
-class Conflict(DoorError):
+class Conflict(DoorError, code="conflict"):
     """A DynamoDB transaction met another one; not a refusal."""
 
-    code = "conflict"
 
-
-class VendorError(TidegateError):
+class VendorError(TidegateError, status=502, code="vendor_error"):
     """What a vendor did instead of answering; never its own text, which may quote the prompt.
 
     `retry_after` is in seconds, `request_id` the vendor's own; None where it said nothing.
     """
-
-    status = 502
-    code = "vendor_error"
 
     def __init__(
         self, detail: str, *, vendor_status: int | None = None, retry_after: float | None = None,
@@ -207,42 +163,25 @@ class VendorError(TidegateError):
         self.request_id = request_id
 
 
-class VendorTimeout(VendorError):
+class VendorTimeout(VendorError, code="vendor_timeout", retry=Retry.RETRYABLE):
     """No answer within the entry's connect, read or total timeout."""
 
-    code = "vendor_timeout"
-    retry = Retry.RETRYABLE
 
-
-class VendorUnreachable(VendorError):
+class VendorUnreachable(VendorError, code="vendor_unreachable", retry=Retry.RETRYABLE):
     """The connection failed or broke."""
 
-    code = "vendor_unreachable"
-    retry = Retry.RETRYABLE
 
-
-class VendorThrottled(VendorError):
+class VendorThrottled(VendorError, code="vendor_throttled", retry=Retry.RETRYABLE):
     """429, or 503/529 with a wait."""
 
-    code = "vendor_throttled"
-    retry = Retry.RETRYABLE
 
-
-class VendorFailed(VendorError):
+class VendorFailed(VendorError, code="vendor_failed", retry=Retry.RETRYABLE):
     """408, 409, 425, 5xx, or a 200 that carries an error, HTML or nothing."""
 
-    code = "vendor_failed"
-    retry = Retry.RETRYABLE
 
-
-class VendorRefused(VendorError):
+class VendorRefused(VendorError, code="vendor_refused"):
     """400, 404, 413, 422, content policy: the same request would be refused again."""
 
-    code = "vendor_refused"
 
-
-class VendorAccount(VendorError):
+class VendorAccount(VendorError, code="vendor_account", retry=Retry.ACCOUNT):
     """401, 402, 403: our account with the vendor, no job's fault."""
-
-    code = "vendor_account"
-    retry = Retry.ACCOUNT
