@@ -12,6 +12,7 @@ from typing import Any, Literal
 
 from pydantic import Field, ValidationError, model_validator
 
+from tidegate.rules.pacing import Pace, PartnerLimits, Shares
 from tidegate.rules.policies import (
     CachePolicy,
     Contract,
@@ -54,6 +55,8 @@ class Entry(Strict):
     normalise: Normalise = "exact"
     contract: Contract | None = None
     price: Price = Price()
+    pace: Pace = Pace()
+    shares: Shares = Shares()
     deadline: int = Field(default=3600, ge=30, le=86_400)
     """Seconds a job may take from acceptance to its end; partners may ask for less."""
 
@@ -74,6 +77,11 @@ class Entry(Strict):
                 "price.per_1k_output_tokens needs parameter max_tokens with a default: "
                 "what a job may cost is reserved before it runs"
             )
+        if self.pace.tokens_per_minute is not None and (limit is None or limit.default is None):
+            raise ValueError(
+                "pace.tokens_per_minute needs parameter max_tokens with a default: "
+                "what a call may use is reserved before it is made"
+            )
         return self
 
 
@@ -81,6 +89,7 @@ class Catalogue(Strict):
     """All entries by the name partners use."""
 
     models: dict[str, Entry]
+    partners: PartnerLimits = PartnerLimits()
 
     @model_validator(mode="after")
     def _names(self) -> Catalogue:

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal
+
+Lane = Literal["normal", "low"]
+"""A job's priority: each has a queue of its own."""
 
 
 class Status(StrEnum):
@@ -54,7 +58,7 @@ class JobError:
     code: str
     message: str
     stage: str
-    """Where it happened: queue, vendor, gate, store."""
+    """Where it happened: queue, pace, vendor, gate, store."""
     vendor_status: int | None = None
 
 
@@ -83,7 +87,7 @@ class Job:
     enqueued_at: float
     """When it was accepted, or last re-opened."""
     deadline_at: float
-    priority: str = "normal"
+    priority: Lane = "normal"
     correlation_id: str = ""
     attempt: int = 0
     """The fence: each claim raises it, each write of a worker carries it."""
@@ -113,6 +117,13 @@ class Job:
     due_at: float | None = None
     """When the sweeper looks at it next; None if it need not."""
     replay_count: int = 0
+    tokens: int = 0
+    """Tokens one call may use at most, by estimate: what the pace reserves."""
+
+    @property
+    def queue(self) -> str:
+        """Return the name of the queue its messages go to."""
+        return queue_name(self.model, self.priority)
 
     @property
     def done(self) -> bool:
@@ -141,3 +152,8 @@ class Job:
     def held(self, now: float) -> bool:
         """Return whether a worker owns it at this moment."""
         return self.owner is not None and self.owner_until > now
+
+
+def queue_name(model: str, lane: Lane) -> str:
+    """Return the name of a model's queue."""
+    return f"{model}-low" if lane == "low" else model

@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from tidegate.rules.canonical import canonical
 from tidegate.rules.catalogue import Entry
 from tidegate.rules.job import Usage
+from tidegate.rules.tokens import input_tokens, output_tokens
 
 MICRO = 1_000_000
 """Micro-credits in a credit."""
@@ -19,25 +19,11 @@ MICRO = 1_000_000
 LARGEST = 10**18
 """Micro-credits given at once at most; far below what DynamoDB's numbers hold (38 digits)."""
 
-BYTES_PER_TOKEN = 2
-"""Bytes of UTF-8 counted as one token when a cost is estimated. Byte-pair vocabularies come to
-about 4 for English and 2 to 3 for other scripts and code, so this errs high; what was reserved
-too much comes back when the job ends."""
-
-MESSAGE_TOKENS = 16
-"""Tokens added for the wrapping of a request, which vendors count too."""
-
-
-def input_tokens(entry: Entry, asked: Mapping[str, Any]) -> int:
-    """Return the tokens a request's input comes to at most, as far as bytes can tell."""
-    size = len(canonical(asked)) + len((entry.system or "").encode())
-    return -(-size // BYTES_PER_TOKEN) + MESSAGE_TOKENS
-
 
 def reservation(entry: Entry, asked: Mapping[str, Any], params: Mapping[str, Any]) -> int:
     """Return the micro-credits a job may cost at most: what is set aside when it is accepted."""
     price = entry.price
-    tokens = Usage(input_tokens(entry, asked), int(params.get("max_tokens", 0)))
+    tokens = Usage(input_tokens(entry, asked), output_tokens(params))
     images = int(params.get("n", 1)) if entry.task == "image" else 0
     return max(_cost(entry, tokens, images), price.cached)
 

@@ -11,6 +11,7 @@ from tidegate.errors import InvalidBody, InvalidRequest, PayloadTooLarge, Unknow
 from tidegate.rules import strict_json
 from tidegate.rules.canonical import canonical
 from tidegate.rules.catalogue import Catalogue, Entry, Task
+from tidegate.rules.job import Lane
 
 MAX_BODY = 256 * 1024
 """Bytes of a request body: room for any entry's input, and small beside DynamoDB's 400 KB item."""
@@ -75,7 +76,7 @@ class JobBody(_Strict):
     model: Text
     input: dict[str, Any]
     params: dict[str, Any] = Field(default_factory=dict)
-    priority: Literal["normal", "low"] = "normal"
+    priority: Lane = "normal"
     deadline_seconds: int | None = Field(default=None, ge=10, le=86_400)
     metadata: dict[MetadataKey, MetadataValue] = Field(default_factory=dict, max_length=16)
 
