@@ -6,6 +6,7 @@ job#<id>        status           the job, under 1 KB: DynamoDB bills a write by 
                 metadata         the partner's own notes, if any
                 output           what was answered, written once
                 quarantine       an answer that failed the gate
+model#<name>    switch           whether an operator has paused it (doors/switches.py)
 claim#<hash>    claim            an Idempotency-Key: job id, fingerprint, life
 work#<job key>  job#<partner>    the partner's job that is running it
                 flight           the attempt that is with the vendor: token, until
@@ -34,6 +35,7 @@ _PLAIN = (
     "id", "partner", "model", "task", "job_key", "fingerprint", "idempotency_hash", "priority",
     "correlation_id", "attempt", "starts", "bad_answers", "version", "owner", "upstream_ms",
     "vendor_request_id", "cache_status", "answer_of", "reserved", "charged", "replay_count",
+    "tokens",
 )  # fmt: skip
 
 

@@ -1,33 +1,185 @@
-"""The pace of a model: how many calls are with the vendor at once, for the whole fleet."""
+"""The pace of a model, for the whole fleet: its limits, its calls in flight, its pauses.
+
+Every answer comes from one script on the server's clock (doors/lua). Redis out of reach is
+`CacheUnavailable`: then nobody calls.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Literal
+
 from tidegate.doors.valkey import Valkey, positive_millis
+from tidegate.rules.catalogue import Entry
+from tidegate.rules.job import Lane
+from tidegate.rules.pacing import MINUTE, share_of
+
+Reason = Literal["throttled", "account"]
+
+COOL_DOWNS: dict[Reason, tuple[float, float]] = {
+    "throttled": (1.0, 300.0),
+    "account": (60.0, 900.0),
+}
+"""Seconds of the first pause of our own, and of the longest: it doubles from one to the other."""
+
+SLOWER = 0.75
+"""What the rate is multiplied by at each new refusal; additive increase, multiplicative decrease
+(Chiu and Jain, 1989): a limit that is set too high is found and kept below."""
+
+SLOWEST = 0.05
+"""Share of the limits that is used at least."""
+
+RECOVERY = 600.0
+"""Seconds in which a rate would rise from nothing to the whole."""
+
+KNOWN = 86_400.0
+"""Seconds Redis remembers a model's switch; then it is read from the job table again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks for a slot, and for how large a call."""
+
+    reservation: str
+    partner: str
+    lane: Lane
+    tokens: int
+    """Reserved: an estimate of the input, and the output at most."""
+
+    @property
+    def member(self) -> str:
+        """Return its name among the calls in flight."""
+        return f"{self.lane}/{self.partner}/{self.reservation}"
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What the pace says: go on, or wait so many seconds and ask again."""
+
+    wait: float
+    why: str
+    """`granted`; `booked`: the slot is kept; else what stands in the way."""
+
+    @property
+    def granted(self) -> bool:
+        """Return whether the call may be made now."""
+        return self.why == "granted"
 
 
 class Pace:
-    """Places among the calls in flight of one model."""
+    """Slots of one model."""
 
-    def __init__(self, valkey: Valkey, model: str, places: int) -> None:
+    def __init__(self, valkey: Valkey, model: str, entry: Entry) -> None:
         self._valkey = valkey
-        self._key = f"tg:{{{model}}}:calls"
-        self._places = places
+        self._model = model
+        self._entry = entry
 
-    def take(self, reservation: str, seconds: float) -> float:
-        """Return 0 if a call may start now, else seconds until a place is free at the latest.
+    def take(self, caller: Caller, life: float, horizon: float) -> Slot:
+        """Return a slot, booked if it is due within `horizon` seconds.
+
+        `life` is how long the caller can live at most, in seconds: then its place is free again.
+        Asked again for the same reservation it is the same slot.
 
         Raises:
             CacheUnavailable: Redis is out of reach: then nobody may call.
         """
-        taken, millis = self._valkey.run(
-            "pace_take", [self._key], [reservation, self._places, positive_millis(seconds)]
+        pace, shares, places = self._entry.pace, self._entry.shares, self._entry.in_flight
+        low = caller.lane == "low"
+        taken, millis, why = self._valkey.run(
+            "pace_take",
+            self._keys(caller),
+            [
+                caller.member,
+                positive_millis(life),
+                places,
+                share_of(places, shares.low) if low else 0,
+                _cost(pace.requests_per_minute),
+                _cost(pace.tokens_per_minute, caller.tokens),
+                _cost(pace.requests_per_minute, 1 / shares.low) if low else "0",
+                round(pace.burst * 1000),
+                max(0, round(horizon * 1000)),
+                round(RECOVERY * 1000),
+            ],
         )
-        return 0.0 if taken else max(int(millis), 1) / 1000
+        return Slot(0.0 if taken else int(millis) / 1000, str(why))
 
-    def give_back(self, reservation: str) -> None:
-        """Free the place; twice is once.
+    def give_back(self, caller: Caller) -> None:
+        """End a slot without a call; twice is once.
 
         Raises:
-            CacheUnavailable: Redis is out of reach; the place comes back by its end.
+            CacheUnavailable: Redis is out of reach; the slot ends by itself.
         """
-        self._valkey.forget(self._key, reservation)
+        self._valkey.run("pace_settle", self._keys(caller), [caller.member, "unused", "1"])
+
+    def settle(self, caller: Caller, used: int | None, *, answered: bool) -> None:
+        """End the slot of a call that was made; twice is once.
+
+        Args:
+            caller: whose slot.
+            used: tokens the vendor counted; None where it did not say: then all that was reserved.
+            answered: whether the vendor did what was asked: then a cool-down is over.
+
+        Raises:
+            CacheUnavailable: Redis is out of reach; the slot ends by itself.
+        """
+        share = 1.0 if not used or not caller.tokens else used / caller.tokens
+        if self._entry.pace.tokens_counted == "reserved":
+            share = max(share, 1.0)
+        outcome = "answered" if answered else "failed"
+        self._valkey.run(
+            "pace_settle", self._keys(caller), [caller.member, outcome, f"{share:.6f}"]
+        )
+
+    def cool_down(self, caller: Caller, asked: float | None, reason: Reason) -> tuple[float, int]:
+        """Pause the model because its vendor refused a call; return seconds, refusals in a row.
+
+        `asked` is the vendor's own wait in seconds. Told twice, it counts once.
+
+        Raises:
+            CacheUnavailable: Redis is out of reach; then nobody calls anyway.
+        """
+        first, longest = COOL_DOWNS[reason]
+        left, strikes = self._valkey.run(
+            "pace_cool_down",
+            [self._key("pause"), self._key(f"held:{caller.reservation}")],
+            [
+                caller.member,
+                round((asked or 0.0) * 1000),
+                round(first * 1000),
+                round(longest * 1000),
+                reason,
+                # An account in trouble says nothing about the rate.
+                str(SLOWER) if reason == "throttled" else "1",
+                str(SLOWEST),
+                round(RECOVERY * 1000),
+                round(KNOWN * 1000),
+            ],
+        )
+        return int(left) / 1000, int(strikes)
+
+    def switch(self, *, off: bool, until: float | None, turned: bool) -> None:
+        """Make the model's switch known; `turned` if an operator did it now.
+
+        `until` is when it turns on by itself, seconds since the epoch; None: never.
+        """
+        self._valkey.run(
+            "pace_switch",
+            [self._key("pause")],
+            [int(off), round((until or 0) * 1000), int(turned), round(KNOWN * 1000)],
+        )
+
+    def paused(self) -> dict[str, str]:
+        """Return what is known of the model's pause, as `pace_cool_down` names it."""
+        return self._valkey.get_hash(self._key("pause"))
+
+    def _keys(self, caller: Caller) -> list[str]:
+        names = ("pause", "calls", "requests", "tokens", "low", f"held:{caller.reservation}")
+        return [self._key(name) for name in names]
+
+    def _key(self, name: str) -> str:
+        return f"tg:{{{self._model}}}:{name}"
+
+
+def _cost(per_minute: int | None, units: float = 1.0) -> str:
+    """Return the milliseconds of a limit that `units` use up; 0 without a limit."""
+    return "0" if per_minute is None else f"{units * MINUTE * 1000 / per_minute:.6f}"

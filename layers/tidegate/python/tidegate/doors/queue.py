@@ -33,6 +33,8 @@ class Message:
     """When SQS took it: anew for each move by hand, not for a move to the DLQ."""
     stamped_at: float | None = None
     """When our code sent it, as that says itself; None if nothing says so."""
+    queue: str = ""
+    """Name of the queue it came from."""
 
     def redriven_after(self, moment: float) -> bool:
         """Return whether somebody put it back into the queue after `moment`, a job's end.
@@ -102,6 +104,7 @@ def message_of(record: Mapping[str, Any]) -> Message:
         record["body"],
         int(attributes.get("SentTimestamp", 0)) / 1000,
         int(stamp) / 1000 if stamp.isdecimal() else None,
+        str(record.get("eventSourceARN", "")).rpartition(":")[2],
     )
 
 

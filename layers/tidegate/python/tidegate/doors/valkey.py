@@ -61,9 +61,13 @@ class Valkey:
         """Remove a key."""
         self._do(lambda client: client.delete(key))
 
-    def forget(self, key: str, member: str) -> None:
-        """Remove a member of a sorted set."""
-        self._do(lambda client: client.zrem(key, member))
+    def get_hash(self, key: str) -> dict[str, str]:
+        """Return the fields of a hash; none if there is none."""
+        return cast("dict[str, str]", self._do(lambda client: client.hgetall(key)))
+
+    def count_between(self, key: str, first: str, last: str) -> int:
+        """Return how many members of a sorted set lie between two, by name (`ZLEXCOUNT`)."""
+        return int(self._do(lambda client: client.zlexcount(key, first, last)))
 
     def run(self, script: str, keys: Sequence[str], args: Sequence[str | int]) -> Any:
         """Return what a script of `doors/lua` returns."""
