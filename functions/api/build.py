@@ -12,10 +12,12 @@ from tidegate.doors.dynamo import Table
 from tidegate.doors.endings import Endings
 from tidegate.doors.jobs import Jobs
 from tidegate.doors.ledger import Ledger
+from tidegate.doors.line import Line
 from tidegate.doors.payloads import Payloads
 from tidegate.doors.queue import Queue
 from tidegate.doors.valkey import Valkey
 from tidegate.flows.accept import Doors
+from tidegate.flows.waiting_room import WaitingRoom
 from tidegate.rules.catalogue import Catalogue
 from tidegate.settings import ApiSettings
 from tidegate.telemetry import Telemetry
@@ -58,8 +60,7 @@ def assemble(
         claims=Claims(table, payloads),
         ledger=ledger,
         cache=Cache(valkey),
-        queue=queue,
-        queue_url_prefix=settings.queue_url_prefix,
+        waiting_room=WaitingRoom(queue, settings.queue_url_prefix, Line(valkey), telemetry),
         clock=clock,
         ids=ids,
         telemetry=telemetry,

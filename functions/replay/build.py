@@ -46,7 +46,7 @@ def assemble(
         endings=Endings(jobs, payloads, ledger),
         queue=queue,
         dead_letters=dead_letters,
-        queue_url=settings.queue_url,
+        queue_url_prefix=settings.queue_url_prefix,
         dlq_url=settings.dlq_url,
         clock=clock,
         telemetry=telemetry,

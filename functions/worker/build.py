@@ -12,16 +12,20 @@ from tidegate.doors.endings import Endings
 from tidegate.doors.jobs import Jobs
 from tidegate.doors.lease import Lease
 from tidegate.doors.ledger import Ledger
+from tidegate.doors.line import Line
 from tidegate.doors.pace import Pace
 from tidegate.doors.payloads import Payloads
 from tidegate.doors.queue import Queue
 from tidegate.doors.secrets import Secret
+from tidegate.doors.switches import Switches
 from tidegate.doors.valkey import Valkey
 from tidegate.flows.ends import Ends
 from tidegate.flows.finish import Finish
+from tidegate.flows.pacing import Pacing
 from tidegate.flows.vendor_call import VendorDesk
 from tidegate.flows.work import Doors
 from tidegate.rules.catalogue import Entry
+from tidegate.rules.job import queue_name
 from tidegate.settings import WorkerSettings
 from tidegate.telemetry import Telemetry
 from tidegate.vendors.base import Vendor
@@ -81,8 +85,6 @@ def assemble(
         endings=endings,
         ends=Ends(endings, queue, settings.dlq_url, settings.quarantine_url, clock, telemetry),
         cache=cache,
-        queue=queue,
-        queue_url=settings.queue_url,
         clock=clock,
         ids=ids,
         telemetry=telemetry,
@@ -92,10 +94,21 @@ def assemble(
         jobs=jobs,
         attempts=attempts,
         queue=queue,
-        queue_url=settings.queue_url,
+        queue_urls={
+            queue_name(settings.model, "normal"): settings.queue_url,
+            queue_name(settings.model, "low"): settings.low_queue_url,
+        },
         cache=cache,
         lease=Lease(valkey),
-        pace=Pace(valkey, settings.model, entry.in_flight),
+        pacing=Pacing(
+            model=settings.model,
+            entry=entry,
+            pace=Pace(valkey, settings.model, entry),
+            line=Line(valkey),
+            switches=Switches(table),
+            clock=clock,
+            telemetry=telemetry,
+        ),
         desk=VendorDesk(jobs, vendor, assets, clock, telemetry),
         finish=finish,
         clock=clock,

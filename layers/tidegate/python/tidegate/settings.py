@@ -51,7 +51,7 @@ class ApiSettings:
     ledger_table: str
     assets_bucket: str
     queue_url_prefix: str
-    """Queue URL up to the model's name: `https://sqs.<region>…/<account>/tidegate-<env>-`."""
+    """Queue URL up to the queue's name (`Job.queue`): `https://sqs…/<account>/tidegate-<env>-`."""
     public_url: str
     """What partners call, without `/v1`; links are built on it, never on a Host header."""
     redis: RedisSettings
@@ -96,6 +96,8 @@ class WorkerSettings:
     ledger_table: str
     assets_bucket: str
     queue_url: str
+    low_queue_url: str
+    """Of jobs of low priority."""
     dlq_url: str
     quarantine_url: str
     vendor_base_url: str
@@ -113,6 +115,7 @@ class WorkerSettings:
             ledger_table=_required(environ, "LEDGER_TABLE"),
             assets_bucket=_required(environ, "ASSETS_BUCKET"),
             queue_url=_required(environ, "QUEUE_URL"),
+            low_queue_url=_required(environ, "LOW_QUEUE_URL"),
             dlq_url=_required(environ, "DLQ_URL"),
             quarantine_url=_required(environ, "QUARANTINE_URL"),
             vendor_base_url=_required(environ, "VENDOR_BASE_URL"),
@@ -130,7 +133,7 @@ class RepairSettings:
     ledger_table: str
     assets_bucket: str
     queue_url_prefix: str
-    """As in `ApiSettings`; a model's DLQ is its queue's name and `-dlq`."""
+    """As in `ApiSettings`; a model's DLQ is its name and `-dlq`."""
 
     @classmethod
     def of(cls, environ: Environ) -> RepairSettings:
@@ -142,10 +145,6 @@ class RepairSettings:
             assets_bucket=_required(environ, "ASSETS_BUCKET"),
             queue_url_prefix=_required(environ, "QUEUE_URL_PREFIX"),
         )
-
-    def queue_url(self, model: str) -> str:
-        """Return the URL of a model's queue."""
-        return self.queue_url_prefix + model
 
     def dlq_url(self, model: str) -> str:
         """Return the URL of a model's dead-letter queue."""

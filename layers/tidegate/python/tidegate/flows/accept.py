@@ -20,10 +20,10 @@ from tidegate.doors.cache import Cache, Cached
 from tidegate.doors.claims import Claim, Claims, Ended, Taken
 from tidegate.doors.jobs import Jobs
 from tidegate.doors.ledger import Ledger
-from tidegate.doors.queue import Queue
 from tidegate.errors import IdempotencyKeyReused, InsufficientCredits, Unavailable
 from tidegate.flows.asked import Asked, ask
 from tidegate.flows.only_helps import only_helps
+from tidegate.flows.waiting_room import WaitingRoom
 from tidegate.rules import keys
 from tidegate.rules.catalogue import Catalogue
 from tidegate.rules.job import Job, Status
@@ -44,8 +44,7 @@ class Doors:
     claims: Claims
     ledger: Ledger
     cache: Cache
-    queue: Queue
-    queue_url_prefix: str
+    waiting_room: WaitingRoom
     clock: Clock
     ids: Ids
     telemetry: Telemetry
@@ -78,6 +77,8 @@ def accept(
     Raises:
         IdempotencyKeyReused: the key was used with another body.
         InsufficientCredits: the balance does not cover what the job may cost.
+        NeverFits: one call would use more tokens than the model may in a minute.
+        QueueFull: as many of the partner's jobs wait for the model as may.
         Unavailable: others kept changing the same items; the request may be sent again.
     """
     entry = catalogue.models[request.model]
@@ -173,13 +174,14 @@ def _create(
     asked: Asked, doors: Doors, replacing: Ended | None, now: float
 ) -> Accepted | Claim | None:
     job = asked.new_work(doors.ids.job_id(now), now)
+    doors.waiting_room.enter(job, asked.entry)
     taken = _store(asked, doors, job, replacing, now, doors.ledger.reserve(job, now))
     if taken is not None:
         running = _at_work(asked, doors, taken.running, now)
         if running is not None:
             return _join(asked, doors, running, replacing, now)
         return _instead(taken, job.reserved)
-    _send(asked, doors, job)
+    doors.waiting_room.send(job)
     doors.telemetry.count("CacheMisses", model=job.model)
     with only_helps(doors.telemetry, job.model):
         doors.cache.mark_pending(job.job_key, job.id, job.deadline_at - now)
@@ -215,7 +217,7 @@ def _replay(asked: Asked, doors: Doors, claim: Claim) -> tuple[Ended | None, Acc
     if job.curable:
         return Ended(job.id, job.version), None
     if job.untouched:  # its message may never have been sent; a second one is harmless
-        _send(asked, doors, job)
+        doors.waiting_room.send(job)
     return None, Accepted(job, "replayed")
 
 
@@ -237,7 +239,3 @@ def _store(
         replacing=replacing,
         effects=effects,
     )
-
-
-def _send(asked: Asked, doors: Doors, job: Job) -> None:
-    doors.queue.send(doors.queue_url_prefix + asked.request.model, job.id, asked.partner)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from tidegate.errors import NeverFits
 from tidegate.rules import keys, money
 from tidegate.rules.catalogue import Entry
 from tidegate.rules.job import Job, Status
 from tidegate.rules.request import JobRequest
+from tidegate.rules.tokens import call_tokens
 
 FIRST_LOOK = 45.0
 """Seconds after acceptance at which the sweeper looks whether the job was queued: with a sweep
@@ -27,6 +29,8 @@ class Asked:
     token: str
     """Of this request alone, to know its own write by."""
     correlation_id: str
+    tokens: int
+    """That one call may use at most."""
 
     def is_for(self, job: Job) -> bool:
         """Return whether a job is this partner's and at this work: a hint may be wrong."""
@@ -58,6 +62,7 @@ class Asked:
         return replace(
             job,
             reserved=money.reservation(self.entry, self.request.body.input, self.request.params),
+            tokens=self.tokens,
             due_at=min(now + FIRST_LOOK, job.deadline_at),
         )
 
@@ -65,7 +70,19 @@ class Asked:
 def ask(
     request: JobRequest, entry: Entry, partner: str, claim: str, token: str, correlation_id: str
 ) -> Asked:
-    """Return a request with its names."""
+    """Return a request with its names.
+
+    Raises:
+        NeverFits: one call would use more tokens than the model may in a minute.
+    """
+    tokens = call_tokens(entry, request.body.input, request.params)
+    limit = entry.pace.tokens_per_minute
+    if limit is not None and tokens > limit:
+        raise NeverFits(
+            f"this request may use {tokens} tokens, and {request.model} has {limit} per minute: "
+            "shorten the input or lower max_tokens",
+            pointers=(("/params/max_tokens", "lower it"), ("/input", "or shorten this")),
+        )
     return Asked(
         request=request,
         entry=entry,
@@ -75,4 +92,5 @@ def ask(
         fingerprint=keys.fingerprint(request),
         token=token,
         correlation_id=correlation_id,
+        tokens=tokens,
     )

@@ -14,6 +14,12 @@ from tidegate.telemetry import Telemetry
 
 DIED = JobError(Retry.RETRYABLE, "starts_used_up", "every worker that began it died", "vendor")
 
+LATE = JobError("deadline", "deadline_exceeded", "the deadline has passed", "queue")
+
+NO_TIME = JobError(
+    "deadline", "deadline_exceeded", "the vendor asks to wait beyond the deadline", "pace"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Ends:
@@ -44,9 +50,8 @@ class Ends:
             self.copy(ended)
         return self.told(ended, HAND_BACK)
 
-    def too_late(self, job: Job) -> Outcome:
-        """End a job whose deadline has passed: it failed, or it never started."""
-        why = JobError("deadline", "deadline_exceeded", "the deadline has passed", "queue")
+    def too_late(self, job: Job, why: JobError = LATE) -> Outcome:
+        """End a job whose deadline has passed, or will before it can: it failed, or never began."""
         if job.started_at is not None:
             return self.for_good(job, why)
         ended = self.endings.end(job, Status.EXPIRED, why, now=self.clock.now())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from tidegate.clock import Clock, Ids
@@ -10,7 +10,6 @@ from tidegate.doors.attempts import Attempts
 from tidegate.doors.cache import Cache, Cached, Staged
 from tidegate.doors.endings import Done, Endings
 from tidegate.doors.jobs import Jobs
-from tidegate.doors.queue import Queue
 from tidegate.errors import Retry, VendorError
 from tidegate.flows.ends import Ends
 from tidegate.flows.only_helps import only_helps
@@ -22,7 +21,7 @@ from tidegate.rules.job import Job, JobError, Status, Usage
 from tidegate.telemetry import Telemetry
 
 ACCOUNT_DELAY = 60.0
-"""Seconds before a job is tried again after our account was refused."""
+"""Seconds before a job is tried again after our account was refused, and no pause could be set."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +33,6 @@ class Finish:
     endings: Endings
     ends: Ends
     cache: Cache
-    queue: Queue
-    queue_url: str
     clock: Clock
     ids: Ids
     telemetry: Telemetry
@@ -91,27 +88,32 @@ class Finish:
         self.telemetry.count("CacheHits", model=job.model)
         return self.ends.told(completed, ACKNOWLEDGED)
 
-    def failed(self, job: Job, error: VendorError, entry: Entry) -> Outcome:
-        """End an attempt that the vendor did not answer: try again, or not."""
+    def failed(self, job: Job, error: VendorError, entry: Entry, paused: float | None) -> Outcome:
+        """End an attempt that the vendor did not answer: try again, or not.
+
+        `paused` is how long the model is paused for it, in seconds.
+        """
         self.telemetry.bind(error_class=error.code)
         self.telemetry.count("Errors", model=job.model, vendor=entry.vendor, error_class=error.code)
         why = JobError(error.retry, error.code, str(error), "vendor", error.vendor_status)
         if error.retry is Retry.ACCOUNT:
-            retry_at = self.clock.now() + ACCOUNT_DELAY
-            self.attempts.put_back(job, why, retry_at=retry_at)
+            delay = ACCOUNT_DELAY if paused is None else paused
+            self.attempts.put_back(job, why, retry_at=self.clock.now() + delay)
             self.telemetry.warn("vendor_account_refused", vendor_status=error.vendor_status)
-            self.queue.send(self.queue_url, job.id, job.partner, ACCOUNT_DELAY)
-            return ACKNOWLEDGED
+            return replace(ACKNOWLEDGED, again_after=delay)
         if error.retry is Retry.PERMANENT:
             return self.ends.for_good(job, why)
-        return self._retryable(job, error, why, entry)
+        return self._retryable(job, error, why, entry, paused or 0.0)
 
-    def _retryable(self, job: Job, error: VendorError, why: JobError, entry: Entry) -> Outcome:
+    def _retryable(
+        self, job: Job, error: VendorError, why: JobError, entry: Entry, paused: float
+    ) -> Outcome:
         now = self.clock.now()
         policy = entry.retry
         if job.bad_answers + 1 >= policy.attempts or job.starts >= policy.starts:
             return self.ends.used_up(job, why)
-        delay = backoff.delay(policy, job.bad_answers, self.ids.fraction(), error.retry_after)
+        asked = max(error.retry_after or 0.0, paused)
+        delay = backoff.delay(policy, job.bad_answers, self.ids.fraction(), asked)
         if now + delay >= job.deadline_at:
             late = JobError("deadline", error.code, f"{why.message}; no time for another try",
                             "vendor", error.vendor_status)  # fmt: skip

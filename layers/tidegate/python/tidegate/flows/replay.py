@@ -42,7 +42,7 @@ class Doors:
     endings: Endings
     queue: Queue
     dead_letters: DeadLetters
-    queue_url: Callable[[str], str]
+    queue_url_prefix: str
     """By model."""
     dlq_url: Callable[[str], str]
     """By model."""
@@ -169,7 +169,7 @@ class _Run:
                     job = reopened(job, doors.endings, doors.clock.now(), doors.telemetry)
                 except NotReplayable as refused:
                     return Deed.REFUSE, str(refused)
-            doors.queue.send(doors.queue_url(job.model), job.id, job.partner)
+            doors.queue.send(doors.queue_url_prefix + job.queue, job.id, job.partner)
         if message is not None and deed in DRY:
             self.reading.delete(message)
         return deed, why

@@ -105,7 +105,7 @@ def look(job: Job, doors: Doors, catalogue: Catalogue) -> str:
         ends.used_up(job, message=False)
         return "ended"
     doors.queue.send(
-        doors.queue_url_prefix + job.model, job.id, job.partner, max(0.0, job.retry_at - now)
+        doors.queue_url_prefix + job.queue, job.id, job.partner, max(0.0, job.retry_at - now)
     )
     waited = max(FIRST_LOOK, min(now - job.enqueued_at, LONGEST_LOOK))
     # The deadline is not to be missed by more than a minute.

@@ -1,41 +1,47 @@
 """Working on one message, in the order that makes it safe (each step is a function below):
 
-parse -> load the job -> final: acknowledge -> lease -> staged answer? -> second cache look -> pace
--> mark `processing` with the fence -> vendor -> stage -> gate -> store and complete in one
-transaction -> promote -> release the lease -> acknowledge.
+parse -> load the job -> final: acknowledge -> whose turn? -> lease -> staged answer? -> second
+cache look -> pace -> mark `processing` with the fence -> vendor -> stage -> gate -> store and
+complete in one transaction -> promote -> release the lease -> acknowledge.
+
+A deferral is no attempt and burns no receive: a new message is sent, and this one acknowledged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tidegate.clock import Clock, Ids
 from tidegate.doors.attempts import Attempts
 from tidegate.doors.cache import Cache
 from tidegate.doors.jobs import Jobs
 from tidegate.doors.lease import Lease
-from tidegate.doors.pace import Pace
+from tidegate.doors.pace import Caller
 from tidegate.doors.queue import Message, NotOurs, Queue, job_id_in
-from tidegate.errors import CacheUnavailable, LostFence, NotReplayable, VendorError
+from tidegate.errors import CacheUnavailable, LostFence, VendorError
 from tidegate.flows.bound import bind
+from tidegate.flows.ends import NO_TIME
 from tidegate.flows.finish import Finish
 from tidegate.flows.only_helps import only_helps
 from tidegate.flows.outcome import ACKNOWLEDGED, HAND_BACK, Outcome
-from tidegate.flows.reopen import reopened
+from tidegate.flows.pacing import Pacing, answered
+from tidegate.flows.reopen import redriven
+from tidegate.flows.turn import next_in_turn
 from tidegate.flows.vendor_call import VendorDesk
 from tidegate.rules.catalogue import Entry
-from tidegate.rules.job import REPLAYABLE, Job, Status
+from tidegate.rules.job import Job
 from tidegate.rules.policies import LEASE_MARGIN
 from tidegate.telemetry import Telemetry
 
 BUSY_DELAY = 10.0
-"""Seconds at most until a message looks again whether a lease or a place is free: most calls end
-long before the lease of the worker that makes them."""
+"""Seconds at most until a message looks again whether a lease is free: most calls end long before
+the lease of the worker that makes them."""
 
 REDIS_DOWN_DELAY = 15.0
-"""Seconds until work is tried again when Redis is out of reach: nobody calls without a pace."""
+"""Seconds, and up to twice as many, until work is tried again when Redis is out of reach: nobody
+calls without a pace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +53,22 @@ class Doors:
     jobs: Jobs
     attempts: Attempts
     queue: Queue
-    queue_url: str
+    queue_urls: Mapping[str, str]
+    """By name (`Job.queue`)."""
     cache: Cache
     lease: Lease
-    pace: Pace
+    pacing: Pacing
     desk: VendorDesk
     finish: Finish
     clock: Clock
     ids: Ids
     telemetry: Telemetry
+
+    def url_of(self, message: Message) -> str:
+        """Return the URL of the queue a message came from."""
+        ends = f"/{message.queue}"
+        named = [url for url in self.queue_urls.values() if url.endswith(ends)]
+        return named[0] if named else self.queue_urls[self.model]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +103,21 @@ def work(message: Message, entry: Entry, doors: Doors, remaining: Callable[[], f
     if job.model != doors.model:  # moved by hand into the wrong queue
         doors.telemetry.warn("message_of_another_model", queue_of=doors.model)
         return HAND_BACK
+    outcome = _guarded(job, doors, lambda: _loaded(message, job, entry, doors, remaining))
+    if outcome.again_after is not None:
+        url = doors.queue_urls[job.queue]
+        doors.queue.send(url, job.id, job.partner, outcome.again_after)
+    return outcome
+
+
+def _guarded(job: Job, doors: Doors, step: Callable[[], Outcome]) -> Outcome:
+    """Return what a step says, or its deferral where it lost Redis or the fence."""
     try:
-        return _loaded(message, job, entry, doors, remaining)
+        return step()
     except CacheUnavailable:
         doors.telemetry.count("CacheUnavailable", model=job.model)
-        return _defer(job, REDIS_DOWN_DELAY, "redis_unavailable", doors)
+        delay = REDIS_DOWN_DELAY * (1 + doors.ids.fraction())
+        return _defer(job, delay, "redis_unavailable", doors)
     except LostFence:
         doors.telemetry.count("LostFence", model=job.model)
         return _defer(job, LEASE_MARGIN, "lost_fence", doors)
@@ -104,7 +127,7 @@ def _loaded(
     message: Message, job: Job, entry: Entry, doors: Doors, remaining: Callable[[], float]
 ) -> Outcome:
     if job.done:
-        opened = _redriven(message, job, doors)
+        opened = redriven(message, job, doors.finish.ends, doors.clock.now())
         if isinstance(opened, Outcome):
             return opened
         job = opened
@@ -117,28 +140,28 @@ def _loaded(
         return doors.finish.ends.too_late(job)
     if job.retry_at > now:  # a double must not cut short what the backoff or the vendor asked for
         return _defer(job, job.retry_at - now, "backoff", doors)
+    pacing = doors.pacing
+    turn = next_in_turn(job, pacing.line, pacing.cap(), doors.jobs, doors.clock, doors.telemetry)
+    if turn is not job:
+        return _lent(job, turn, entry, doors, remaining)
     return _with_lease(Attempt(job, doors.ids.token(), remaining), entry, doors)
 
 
-def _redriven(message: Message, job: Job, doors: Doors) -> Job | Outcome:
-    """Return the job re-opened, if its message was put back into the queue after it had ended.
+def _lent(
+    job: Job, turn: Job, entry: Entry, doors: Doors, remaining: Callable[[], float]
+) -> Outcome:
+    """Use the message of a job for another partner's; the job's own comes again.
 
-    Otherwise what becomes of a message that came after the end: a dead-lettered job's goes back
-    until the redrive policy moves it to the DLQ.
+    The other one keeps its own message, which sees to whatever is left undone here.
     """
-    straggler = HAND_BACK if job.status is Status.DEAD_LETTERED else ACKNOWLEDGED
-    if job.finished_at is None or not message.redriven_after(job.finished_at):
-        return straggler
-    if job.status not in REPLAYABLE:
-        return straggler
-    try:
-        return reopened(job, doors.finish.endings, doors.clock.now(), doors.telemetry)
-    except NotReplayable as refused:
-        doors.telemetry.warn("redrive_refused", reason=str(refused))
-        doors.queue.send_copy(
-            doors.finish.ends.dlq_url, job.id, job.partner, f"not re-opened: {refused}"
-        )
-        return ACKNOWLEDGED
+    doors.telemetry.count("TurnsGiven", model=job.model)
+    bind(doors.telemetry, turn)
+    attempt = Attempt(turn, doors.ids.token(), remaining)
+    outcome = _guarded(turn, doors, lambda: _with_lease(attempt, entry, doors))
+    bind(doors.telemetry, job)
+    with only_helps(doors.telemetry, job.model):
+        doors.pacing.line.join(job)
+    return replace(ACKNOWLEDGED, again_after=outcome.again_after or 0.0)
 
 
 def _with_lease(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
@@ -161,26 +184,30 @@ def _with_lease(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
 
 def _unstaged(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
     job = attempt.job
-    answered = doors.finish.from_answer(job, entry)  # the second look, now that we alone are at it
-    if answered is not None:
-        return answered
+    found = doors.finish.from_answer(job, entry)  # the second look, now that we alone are at it
+    if found is not None:
+        return found
     if job.starts >= entry.retry.starts:
         return doors.finish.ends.used_up(job)
     if attempt.remaining() <= entry.timeouts.total:
         return _defer(job, 0, "too_little_time", doors)
-    wait = doors.pace.take(attempt.token, attempt.lease)
-    if wait:
-        return _defer(job, min(wait, BUSY_DELAY), "pace", doors)
-    try:
+    caller = Caller(attempt.token, job.partner, job.priority, job.tokens)
+    slot = doors.pacing.slot(caller, lambda: attempt.lease, attempt.remaining)
+    if not slot.granted:
+        if slot.why == "paused" and doors.clock.now() + slot.wait >= job.deadline_at:
+            return doors.finish.ends.too_late(job, NO_TIME)
+        return _defer(job, doors.pacing.deferral(job, slot), slot.why, doors)
+    with doors.pacing.held(caller) as call:
         claimed = _claim(attempt, doors, start=True)
         with _flight(claimed, doors):
+            call.made = True
             try:
                 staged = doors.desk.call(claimed, entry)
             except VendorError as error:
-                return doors.finish.failed(claimed, error, entry)
-    finally:
-        with only_helps(doors.telemetry, job.model):
-            doors.pace.give_back(attempt.token)
+                call.answered = answered(error)
+                paused = doors.pacing.refused(caller, error)
+                return doors.finish.failed(claimed, error, entry, paused)
+            call.answered, call.used = True, staged.input_tokens + staged.output_tokens
     with _flight(claimed, doors):
         with only_helps(doors.telemetry, job.model):  # a checkpoint for whoever takes over
             doors.cache.stage(job.job_key, staged, 2.0 * entry.timeouts.visibility)
@@ -209,7 +236,6 @@ def _claim(attempt: Attempt, doors: Doors, *, start: bool) -> Job:
 
 def _defer(job: Job, delay: float, reason: str, doors: Doors) -> Outcome:
     """Come back later without burning a receive: a new message, then this one is done."""
-    doors.queue.send(doors.queue_url, job.id, job.partner, delay)
     doors.telemetry.count("Deferrals", model=job.model, reason=reason)
-    doors.telemetry.info("deferred", reason=reason, delay_seconds=delay)
-    return ACKNOWLEDGED
+    doors.telemetry.info("deferred", reason=reason, delay_seconds=round(delay, 3))
+    return replace(ACKNOWLEDGED, again_after=delay)
