@@ -39,8 +39,8 @@ _ACCOUNT = frozenset({401, 402, 403})
 _PASSING = frozenset({408, 409, 425})
 _BUSY = frozenset({503, 529})
 _SPENT = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
-"""OpenAI reports an unpaid account as 429 (platform.openai.com/docs/guides/error-codes):
-waiting does not cure it, and no job should burn its attempts on it."""
+"""OpenAI reports an unpaid account as 429 (platform.openai.com/docs/guides/error-codes), and for
+pictures as 400: waiting does not cure it, and no job should burn its attempts or end on it."""
 
 
 def transport(error: Exception) -> VendorError:
@@ -76,7 +76,7 @@ def request_id(headers: httpx.Headers) -> str | None:
 
 
 def _class(code: int, wait: float | None, body: bytes) -> type[VendorError]:
-    if code in _ACCOUNT or (code == 429 and _error_code(body) in _SPENT):
+    if code in _ACCOUNT or (code in {400, 429} and not _SPENT.isdisjoint(_error_codes(body))):
         return VendorAccount
     if code == 429 or (code in _BUSY and wait is not None):
         return VendorThrottled
@@ -86,9 +86,10 @@ def _class(code: int, wait: float | None, body: bytes) -> type[VendorError]:
     return VendorRefused
 
 
-def _error_code(body: bytes) -> str | None:
+def _error_codes(body: bytes) -> set[str | None]:
     try:
         data = json.loads(body)
     except (ValueError, RecursionError):
-        return None
-    return label(at(data, "error", "code")) or label(at(data, "error", "type"))
+        return set()
+    # Which of the two holds it differs; the other may be the status again.
+    return {label(at(data, "error", "code")), label(at(data, "error", "type"))}
