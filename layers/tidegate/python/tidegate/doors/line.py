@@ -23,13 +23,13 @@ class Line:
         self._valkey = valkey
 
     def join(self, job: Job) -> int:
-        """Put a job into its partner's line; return how many jobs are before it, roughly.
+        """Put a job into its partner's line; return how many jobs come before it, roughly.
 
         Raises:
             CacheUnavailable: Redis is out of reach; the job's own message is enough.
         """
         key = _key("line", job.model, job.priority)
-        return int(self._valkey.run("line_join", [key], [_member(job), LIFE]))
+        return int(self._valkey.run("line_join", [key], [_member(job), LIFE, job.partner]))
 
     def turn(self, job: Job, cap: int) -> str | None:
         """Return the id of another partner's job whose turn comes first, or None.

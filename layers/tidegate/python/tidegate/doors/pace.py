@@ -22,6 +22,10 @@ COOL_DOWNS: dict[Reason, tuple[float, float]] = {
 }
 """Seconds of the first pause of our own, and of the longest: it doubles from one to the other."""
 
+LONGEST_PAUSE = 86_400.0
+"""Seconds of a pause at most, whatever the vendor asks for: no job's deadline is further off, and
+one absurd header does not close a model for a month. Then one probe asks again."""
+
 SLOWER = 0.75
 """What the rate is multiplied by at each new refusal; additive increase, multiplicative decrease
 (Chiu and Jain, 1989): a limit that is set too high is found and kept below."""
@@ -144,7 +148,7 @@ class Pace:
             [self._key("pause"), self._key(f"held:{caller.reservation}")],
             [
                 caller.member,
-                round((asked or 0.0) * 1000),
+                round(min(asked or 0.0, LONGEST_PAUSE) * 1000),
                 round(first * 1000),
                 round(longest * 1000),
                 reason,

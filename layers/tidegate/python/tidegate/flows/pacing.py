@@ -134,11 +134,14 @@ class Pacing:
 
     def deferral(self, job: Job, slot: Slot) -> float:
         """Return the seconds until a job that got no slot is to be asked for again."""
+        at_most = OFF if slot.why == "switched_off" else BUSY
+        return self.spread(job, slot.wait if _exact(slot) else min(slot.wait, at_most))
+
+    def spread(self, job: Job, wait: float) -> float:
+        """Return `wait`, and the seconds that the jobs before this one in the line will take."""
         ahead = 0
         with only_helps(self.telemetry, self.model):
             ahead = self.line.join(job)
-        at_most = OFF if slot.why == "switched_off" else BUSY
-        wait = slot.wait if _exact(slot) else min(slot.wait, at_most)
         return wait + SPREAD * ahead * self.entry.pace.cost(job.tokens, self.entry.in_flight)
 
     def cap(self) -> int:

@@ -159,9 +159,8 @@ def _lent(
     attempt = Attempt(turn, doors.ids.token(), remaining)
     outcome = _guarded(turn, doors, lambda: _with_lease(attempt, entry, doors))
     bind(doors.telemetry, job)
-    with only_helps(doors.telemetry, job.model):
-        doors.pacing.line.join(job)
-    return replace(ACKNOWLEDGED, again_after=outcome.again_after or 0.0)
+    wait = doors.pacing.spread(job, outcome.again_after or 0.0)
+    return replace(ACKNOWLEDGED, again_after=0.0 if outcome.again_after is None else wait)
 
 
 def _with_lease(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
