@@ -45,12 +45,13 @@ check: setup ## Lint, formatting, types, direction of imports, house rules
 	PYTHONPATH=.:functions:layers/tidegate/python $(VENV)/bin/lint-imports
 	$(PY) -m cli.house
 
-synth: setup ## Synthesise every environment, without AWS
+synth: setup ## Synthesise every environment, without AWS; warnings are shown
 	@mkdir -p cdk.out
 	@for env in dev staging prod "local $(LOCAL_CONTEXT)"; do \
 		set -- $$env; name=$$1; echo "synth $$name"; \
 		$(CDK) synth --quiet --no-lookups --no-notices --output cdk.out/$$name -c env=$$@ \
 			>cdk.out/$$name.log 2>&1 || { cat cdk.out/$$name.log; exit 1; }; \
+		sed -n '/^WARNING /p' cdk.out/$$name.log; \
 	done
 
 deploy: setup ## Deploy to AWS (ENV=dev|staging|prod REGION=us-east-1, with your AWS credentials)

@@ -67,7 +67,7 @@ class Api(Construct):
         data.grant_ledger(self.function, "dynamodb:GetItem")
         data.grant_assets(self.function, "s3:GetObject")
         for model in models:
-            model.queue.grant(self.function, "sqs:SendMessage")
+            model.queues.grant_send(self.function)
         cache.grant(self.function)
         self.authorizer = functions.function(
             "authorizer",

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 
 from infra.api import Api
 from infra.data import Data
 from infra.environment import EnvironmentConfig
+from infra.metrics import each, metric, total
 from infra.model import Model
 from infra.repair import Repair
-
-_MINUTE = Duration.minutes(1)
 
 REPAIRS = ("sent", "ended", "copied", "failed", "unknown_model")
 """What the sweeper's metric `Swept` tells apart and operators want to see: what was put right, and
@@ -61,30 +59,32 @@ def repair_row(config: EnvironmentConfig, repair: Repair) -> list[cloudwatch.IWi
 
 def _swept(config: EnvironmentConfig, kind: str) -> cloudwatch.MathExpression:
     """Return how many jobs one kind of repair was done to, over all models there are or were."""
-    found = (
-        "{Tidegate,environment,model,repair,service} "
-        f'MetricName="Swept" environment="{config.name}" repair="{kind}"'
-    )
-    return cloudwatch.MathExpression(
-        expression=f"SUM(SEARCH('{found}', 'Sum', 60))",
-        using_metrics={},
-        label=kind,
-        period=_MINUTE,
-    )
+    return total("model", "Swept", config.name, label=kind, repair=kind, service="sweeper")
 
 
 def model_row(model: Model) -> list[cloudwatch.IWidget]:
-    """Return the graphs of one model."""
-    queue, dlq, worker = model.queue, model.dlq, model.worker
+    """Return the graphs of one model's jobs and worker."""
+    queues, worker = model.queues, model.worker
     return [
         _graph(
-            f"{model.name}: queue and DLQ",
-            queue.metric_approximate_number_of_messages_visible(statistic="Maximum"),
-            dlq.metric_approximate_number_of_messages_visible(statistic="Maximum"),
+            f"{model.name}: queues and DLQ",
+            *(
+                queue.metric_approximate_number_of_messages_visible(
+                    statistic="Maximum", label=label
+                )
+                for label, queue in (
+                    ("normal", queues.normal),
+                    ("low priority", queues.low),
+                    ("DLQ", queues.dlq),
+                )
+            ),
         ),
         _graph(
             f"{model.name}: age of oldest",
-            queue.metric_approximate_age_of_oldest_message(statistic="Maximum"),
+            *(
+                queue.metric_approximate_age_of_oldest_message(statistic="Maximum", label=label)
+                for label, queue in (("normal", queues.normal), ("low priority", queues.low))
+            ),
         ),
         _graph(
             f"{model.name}: worker",
@@ -96,6 +96,34 @@ def model_row(model: Model) -> list[cloudwatch.IWidget]:
             f"{model.name}: duration",
             worker.metric_duration(statistic="p50"),
             worker.metric_duration(statistic="p99"),
+        ),
+    ]
+
+
+def pace_row(config: EnvironmentConfig, model: Model) -> list[cloudwatch.IWidget]:
+    """Return the graphs of one model's pace: why its jobs wait."""
+    name = model.name
+
+    def of(what: str, statistic: str = "Sum", service: str = "worker") -> cloudwatch.Metric:
+        return metric(what, config.name, statistic=statistic, model=name, service=service)
+
+    return [
+        cloudwatch.GraphWidget(
+            title=f"{name}: refused by the vendor, and pauses",
+            left=[of("Throttled"), of("VendorAccountRefused")],
+            right=[of("Pause", "Maximum")],
+            width=6,
+            height=6,
+        ),
+        _graph(
+            f"{name}: deferrals by reason",
+            each("reason", "Deferrals", config.name, model=name, service="worker"),
+        ),
+        _graph(f"{name}: wait for a slot", of("PaceWait", "p50"), of("PaceWait", "p99")),
+        _graph(
+            f"{name}: Redis out of reach",
+            of("CacheUnavailable"),
+            of("CacheUnavailable", service="api"),
         ),
     ]
 

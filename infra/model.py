@@ -1,8 +1,9 @@
-"""What one catalogue entry makes: its queue, its dead-letter queue and its worker."""
+"""What one catalogue entry makes: its queues, its dead-letter queue and its worker."""
 
 from __future__ import annotations
 
-from aws_cdk import Duration, Stack
+from aws_cdk import Annotations
+from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_lambda_event_sources as sources
 from aws_cdk import aws_sqs as sqs
 from constructs import Construct
@@ -10,15 +11,24 @@ from constructs import Construct
 from infra.cache import CacheAccess
 from infra.data import Data
 from infra.environment import EnvironmentConfig
-from infra.functions import FunctionFactory, Placement, removal
+from infra.functions import FunctionFactory, Placement
+from infra.queues import add_queues
 from tidegate.rules.catalogue import CatalogueError, Entry
+from tidegate.rules.pacing import share_of
 from tidegate.rules.policies import VISIBILITY_FACTOR
 
-MAX_RECEIVES = 10
-"""AWS asks for five at least, or throttling alone moves good messages to the DLQ
-(docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html); ours come back more often."""
-
 WORKER_MEMORY = 512
+
+FEWEST = 2
+"""Executions that one queue may be limited to
+(docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html)."""
+
+OPERATOR = 1
+"""Executions kept free of messages: an operator invokes the worker to pause its model, and must not
+be throttled just when all is busy."""
+
+PACE_WARNING = "tidegate:pace"
+"""Id of the warning about a pace, by which CDK lets it be acknowledged."""
 
 
 def timeout_chain(name: str, entry: Entry) -> None:
@@ -39,7 +49,7 @@ def timeout_chain(name: str, entry: Entry) -> None:
 
 
 class Model(Construct):
-    """Queue, DLQ and worker of one model."""
+    """Queues, DLQ and worker of one model."""
 
     def __init__(
         self,
@@ -54,93 +64,72 @@ class Model(Construct):
         placement: Placement | None,
     ) -> None:
         super().__init__(scope, name)
-        if name == "quarantine" or name.endswith("-dlq"):
-            raise CatalogueError(f"models.{name}: another queue would have this name")
         timeout_chain(name, entry)
         if entry.vendor not in config.vendors:
             raise CatalogueError(
                 f"models.{name}.vendor: no account with {entry.vendor!r} in env={config.name}; "
                 f"there are {', '.join(config.vendors)}"
             )
+        self._check_pace(name, entry)
         self.name = name
-        self._config = config
-        self.dlq, self.queue = self._queues(entry)
+        self.entry = entry
+        self.queues = add_queues(self, name, visibility=entry.timeouts.visibility, config=config)
         vendor, secret = config.vendors[entry.vendor], data.secrets[entry.vendor]
-        concurrency = entry.max_concurrency
+        normal = entry.max_concurrency
+        low = max(FEWEST, share_of(normal, entry.shares.low))
         self.worker = functions.function(
             f"worker-{name}",
             package="worker",
             timeout=entry.timeouts.function,
             memory=WORKER_MEMORY,
             placement=placement,
-            # A fence, not the throttle. Less than what the sources may use and Lambda throttles
-            # messages it has received, until they are in the DLQ
+            # A fence, not the throttle. Less than what the sources may use together and Lambda
+            # throttles messages it has received, until they are in the DLQ
             # (docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html).
-            reserved=concurrency,
+            reserved=normal + low + OPERATOR,
             environment={
                 "MODEL": name,
                 "JOBS_TABLE": data.jobs.table_name,
                 "LEDGER_TABLE": data.ledger.table_name,
                 "ASSETS_BUCKET": data.assets.bucket_name,
-                "QUEUE_URL": self.queue.queue_url,
-                "DLQ_URL": self.dlq.queue_url,
+                "QUEUE_URL": self.queues.normal.queue_url,
+                "LOW_QUEUE_URL": self.queues.low.queue_url,
+                "DLQ_URL": self.queues.dlq.queue_url,
                 "QUARANTINE_URL": data.quarantine.queue_url,
                 "VENDOR_BASE_URL": vendor.base_url,
                 "VENDOR_SECRET": vendor.secret,
                 **cache.environment,
             },
         )
-        self.worker.add_event_source(
-            sources.SqsEventSource(
-                self.queue,
-                # Calls are slow and dear: one message's trouble is never another's.
-                batch_size=1,
-                # The throttle: at this many the poller stops receiving, nothing is thrown back.
-                max_concurrency=concurrency,
-                report_batch_item_failures=True,
-            )
-        )
+        # Together more than the calls the vendor may have in flight: which worker calls, the pace
+        # decides. Were the places split here, those of one priority would stand idle now and then.
+        _feed(self.worker, self.queues.normal, normal)
+        _feed(self.worker, self.queues.low, low)
         data.grant_jobs(self.worker)
         data.grant_ledger(self.worker)
         data.grant_assets(self.worker, "s3:GetObject", "s3:PutObject")
-        for queue in (self.queue, self.dlq, data.quarantine):
+        self.queues.grant_send(self.worker)
+        for queue in (self.queues.dlq, data.quarantine):
             queue.grant(self.worker, "sqs:SendMessage")
         secret.grant_read(self.worker)
         cache.grant(self.worker)
 
-    def _queues(self, entry: Entry) -> tuple[sqs.Queue, sqs.Queue]:
-        name = self._config.named(self.name)
-        # Named, not referred to: the two queues name each other.
-        source = sqs.Queue.from_queue_arn(
-            self, "Source", Stack.of(self).format_arn(service="sqs", resource=name)
+    def _check_pace(self, name: str, entry: Entry) -> None:
+        """Tell whoever synthesises that the entry's limits and its places do not fit."""
+        wrong = entry.pace.mismatch(entry.in_flight)
+        if wrong:
+            Annotations.of(self).add_warning_v2(PACE_WARNING, f"models.{name}.pace: {wrong}")
+
+
+def _feed(worker: lambda_.Function, queue: sqs.Queue, concurrency: int) -> None:
+    """Have a worker invoked with a queue's messages, so many at once at most."""
+    worker.add_event_source(
+        sources.SqsEventSource(
+            queue,
+            # Calls are slow and dear: one message's trouble is never another's.
+            batch_size=1,
+            # The throttle: at this many the poller stops receiving, nothing is thrown back.
+            max_concurrency=concurrency,
+            report_batch_item_failures=True,
         )
-        dlq = sqs.Queue(
-            self,
-            "Dlq",
-            queue_name=f"{name}-dlq",
-            # A message keeps its first timestamp when it moves here, so this must be the longer:
-            # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-dead-letter-queues.html
-            retention_period=Duration.days(14),
-            # What StartMessageMoveTask ("Start DLQ redrive" in the console) asks for: a DLQ of a
-            # queue. Whoever starts it needs sqs:StartMessageMoveTask, ReceiveMessage,
-            # DeleteMessage and GetQueueAttributes here and sqs:SendMessage on the queue; no key,
-            # as the encryption is SQS's own.
-            redrive_allow_policy=sqs.RedriveAllowPolicy(
-                redrive_permission=sqs.RedrivePermission.BY_QUEUE, source_queues=[source]
-            ),
-            encryption=sqs.QueueEncryption.SQS_MANAGED,
-            enforce_ssl=True,
-            removal_policy=removal(self._config),
-        )
-        queue = sqs.Queue(
-            self,
-            "Queue",
-            queue_name=name,
-            visibility_timeout=Duration.seconds(entry.timeouts.visibility),
-            retention_period=Duration.days(4),
-            receive_message_wait_time=Duration.seconds(20),
-            encryption=sqs.QueueEncryption.SQS_MANAGED,
-            enforce_ssl=True,
-            dead_letter_queue=sqs.DeadLetterQueue(max_receive_count=MAX_RECEIVES, queue=dlq),
-        )
-        return dlq, queue
+    )

@@ -68,7 +68,11 @@ _UNAUTHENTICATED = Problem(
 _NOT_FOUND = Problem(404, "not_found", "Not found", "there is nothing at this path")
 _INVALID = Problem(400, "invalid_request", "Bad request", "the request could not be understood")
 _TOO_MANY = Problem(
-    429, "too_many_requests", "Too many requests", "too many requests; slow down", retry_after=1
+    429,
+    "too_many_requests",  # everybody's at once; a partner's own limit is `rate_limited`
+    "Too many requests",
+    "more requests at once than this environment takes; send the same request again",
+    retry_after=1,
 )
 _UNAVAILABLE = Problem(
     503,

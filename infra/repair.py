@@ -71,13 +71,13 @@ class Repair(Construct):
         data.grant_due(self.sweeper)
         data.quarantine.grant(self.sweeper, "sqs:SendMessage")
         for model in models:
-            model.queue.grant(self.sweeper, "sqs:SendMessage")
-            model.dlq.grant(self.sweeper, "sqs:SendMessage")
+            model.queues.grant_send(self.sweeper)
+            model.queues.dlq.grant(self.sweeper, "sqs:SendMessage")
 
     def _grant_replay(self, models: Sequence[Model]) -> None:
         for model in models:
-            model.queue.grant(self.replay, "sqs:SendMessage")
-            model.dlq.grant(
+            model.queues.grant_send(self.replay)
+            model.queues.dlq.grant(
                 self.replay,
                 "sqs:ReceiveMessage",
                 "sqs:DeleteMessage",

@@ -54,3 +54,12 @@ def resources_of(every: Synthesis, function: str, action: str) -> Iterator[Any]:
     for statement in statements(every, function):
         if action in listed(statement["Action"]):
             yield from listed(statement["Resource"])
+
+
+def queue_names(every: Synthesis) -> dict[str, str]:
+    """Return the names of all queues, without the environment's prefix, by logical id."""
+    prefix = every.config.named("")
+    return {
+        logical: queue["Properties"]["QueueName"].removeprefix(prefix)
+        for logical, queue in every.all_of("AWS::SQS::Queue").items()
+    }

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
-from tests.infrastructure.synthesis import Synthesis
+import pytest
+
+from tests.infrastructure.grants import queue_names
+from tests.infrastructure.synthesis import CATALOGUE, ROOT, Synthesis, synthesise
+from tidegate.rules import switch_request
+from tidegate.rules.catalogue import load
+from tidegate.rules.pacing import Pace, Shares
 
 DAY = 86_400
+
+
+def _working(model: str) -> tuple[str, str]:
+    """Return the names of the queues that a model's jobs wait in."""
+    return model, f"{model}-low"
 
 
 def _queue(every: Synthesis, name: str) -> dict[str, Any]:
@@ -18,20 +31,30 @@ def _worker(every: Synthesis, name: str) -> dict[str, Any]:
     return every.one_of("AWS::Lambda::Function", FunctionName=function)
 
 
-def _sources(every: Synthesis, function: str) -> list[dict[str, Any]]:
-    """Return the event sources of a function, by its physical name."""
-    names = {
+def _limits(every: Synthesis, name: str) -> dict[str, int]:
+    """Return how many workers of a model each of its queues may have, by the queue's suffix."""
+    queues = queue_names(every)
+    functions = {
         logical: resource["Properties"]["FunctionName"]
         for logical, resource in every.all_of("AWS::Lambda::Function").items()
     }
-    return [
+    sources = [
         resource["Properties"]
         for resource in every.all_of("AWS::Lambda::EventSourceMapping").values()
-        if names[resource["Properties"]["FunctionName"]["Ref"]] == function
+        if functions[resource["Properties"]["FunctionName"]["Ref"]]
+        == every.config.named(f"worker-{name}")
     ]
+    return {
+        queues[source["EventSourceArn"]["Fn::GetAtt"][0]].removeprefix(name): source[
+            "ScalingConfig"
+        ]["MaximumConcurrency"]
+        for source in sources
+    }
 
 
-def test_every_entry_has_a_queue_a_dlq_and_a_worker_and_nothing_else_does(every: Synthesis) -> None:
+def test_every_entry_has_two_queues_a_dlq_and_a_worker_and_nothing_else_does(
+    every: Synthesis,
+) -> None:
     models = set(every.catalogue.models)
     queues = {q["Properties"]["QueueName"] for q in every.all_of("AWS::SQS::Queue").values()}
     workers = {
@@ -39,7 +62,7 @@ def test_every_entry_has_a_queue_a_dlq_and_a_worker_and_nothing_else_does(every:
     }
     named = every.config.named
     assert queues == {named("quarantine")} | {
-        named(name + suffix) for name in models for suffix in ("", "-dlq")
+        named(name + suffix) for name in models for suffix in ("", "-low", "-dlq")
     }
     others = {named(name) for name in ("api", "authorizer", "sweeper", "replay")}
     assert workers == others | {named(f"worker-{m}") for m in models}
@@ -48,9 +71,17 @@ def test_every_entry_has_a_queue_a_dlq_and_a_worker_and_nothing_else_does(every:
 def test_each_wait_ends_before_the_one_that_guards_it(every: Synthesis) -> None:
     for name, entry in every.catalogue.models.items():
         function = _worker(every, name)["Timeout"]
-        visibility = _queue(every, name)["VisibilityTimeout"]
-        assert entry.timeouts.total < function < entry.timeouts.lease < visibility
-        assert visibility >= 6 * function
+        for queue in _working(name):
+            visibility = _queue(every, queue)["VisibilityTimeout"]
+            assert entry.timeouts.total < function < entry.timeouts.lease < visibility
+            assert visibility >= 6 * function
+
+
+def test_low_priority_has_a_queue_like_any_other_but_for_its_name(every: Synthesis) -> None:
+    for name in every.catalogue.models:
+        normal, low = (_queue(every, queue) for queue in _working(name))
+        assert normal.pop("QueueName") + "-low" == low.pop("QueueName")
+        assert normal == low
 
 
 def test_the_poller_is_the_throttle_and_the_reservation_never_lies_below_it(
@@ -58,18 +89,37 @@ def test_the_poller_is_the_throttle_and_the_reservation_never_lies_below_it(
 ) -> None:
     for name, entry in every.catalogue.models.items():
         worker = _worker(every, name)
-        limits = [
-            s["ScalingConfig"]["MaximumConcurrency"]
-            for s in _sources(every, worker["FunctionName"])
-        ]
-        assert limits == [entry.max_concurrency]
-        assert min(limits) >= 2
-        assert sum(limits) <= worker["ReservedConcurrentExecutions"]
+        limits = _limits(every, name)
+        assert limits[""] == entry.max_concurrency
+        assert min(limits.values()) >= 2, "Lambda's own minimum"
+        assert sum(limits.values()) <= worker["ReservedConcurrentExecutions"]
+
+
+def test_an_operator_can_invoke_a_worker_whose_queues_are_full(every: Synthesis) -> None:
+    for name in every.catalogue.models:
+        reserved = _worker(every, name)["ReservedConcurrentExecutions"]
+        assert reserved == sum(_limits(every, name).values()) + 1
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "share", "workers"),
+    [(100, 0.25, 25), (100, 1.0, 100), (10, 0.29, 2), (3, 0.01, 2), (1000, 0.001, 2)],
+)
+def test_low_priority_has_its_share_of_the_workers_and_two_at_least(
+    concurrency: int, share: float, workers: int, tmp_path: Path
+) -> None:
+    models = load(CATALOGUE, "local")
+    entry = models.models["chat-mini"].model_copy(
+        update={"max_concurrency": concurrency, "shares": Shares(low=share), "pace": Pace()}
+    )
+    one = models.model_copy(update={"models": {"chat-mini": entry}})
+    limits = _limits(synthesise("local", tmp_path, one), "chat-mini")
+    assert limits == {"": concurrency, "-low": workers}
 
 
 def test_one_message_at_a_time_and_failures_are_reported_by_message(every: Synthesis) -> None:
     sources = every.all_of("AWS::Lambda::EventSourceMapping").values()
-    assert len(sources) == len(every.catalogue.models)
+    assert len(sources) == 2 * len(every.catalogue.models)
     for source in sources:
         assert source["Properties"]["BatchSize"] == 1
         assert source["Properties"]["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
@@ -78,25 +128,25 @@ def test_one_message_at_a_time_and_failures_are_reported_by_message(every: Synth
 
 def test_a_dlq_keeps_messages_longer_than_the_queue_they_come_from(every: Synthesis) -> None:
     for name in every.catalogue.models:
-        queue, dlq = _queue(every, name), _queue(every, f"{name}-dlq")
-        assert queue["MessageRetentionPeriod"] == 4 * DAY
-        assert dlq["MessageRetentionPeriod"] == 14 * DAY
+        for queue in _working(name):
+            assert _queue(every, queue)["MessageRetentionPeriod"] == 4 * DAY
+        assert _queue(every, f"{name}-dlq")["MessageRetentionPeriod"] == 14 * DAY
 
 
-def test_messages_move_to_their_models_dlq_and_only_back_to_its_queue(every: Synthesis) -> None:
-    ids = {
-        resource["Properties"]["QueueName"]: logical
-        for logical, resource in every.all_of("AWS::SQS::Queue").items()
-    }
+def test_messages_move_to_their_models_dlq_and_only_back_to_its_queues(every: Synthesis) -> None:
+    ids = {name: logical for logical, name in queue_names(every).items()}
     for name in every.catalogue.models:
-        redrive = _queue(every, name)["RedrivePolicy"]
-        assert redrive["maxReceiveCount"] >= 5
-        target = ids[every.config.named(f"{name}-dlq")]
-        assert redrive["deadLetterTargetArn"] == {"Fn::GetAtt": [target, "Arn"]}
+        for queue in _working(name):
+            redrive = _queue(every, queue)["RedrivePolicy"]
+            assert redrive["maxReceiveCount"] >= 5
+            assert redrive["deadLetterTargetArn"] == {"Fn::GetAtt": [ids[f"{name}-dlq"], "Arn"]}
         allow = _queue(every, f"{name}-dlq")["RedriveAllowPolicy"]
         assert allow["redrivePermission"] == "byQueue"
-        (source,) = allow["sourceQueueArns"]
-        assert str(source).endswith(f":{every.config.named(name)}']]}}")
+        # Queues by name, hence ARNs in pieces of which the last ends in it.
+        ends = [source["Fn::Join"][1][-1] for source in allow["sourceQueueArns"]]
+        assert [end.rpartition(":")[2] for end in ends] == [
+            every.config.named(queue) for queue in _working(name)
+        ]
 
 
 def test_a_worker_is_told_all_it_reads(every: Synthesis) -> None:
@@ -108,7 +158,11 @@ def test_a_worker_is_told_all_it_reads(every: Synthesis) -> None:
         assert told["VENDOR_BASE_URL"] == vendor.base_url
         assert told["VENDOR_SECRET"] == vendor.secret
         assert {"JOBS_TABLE", "LEDGER_TABLE", "ASSETS_BUCKET"} <= set(told)
-        assert {"QUEUE_URL", "DLQ_URL", "QUARANTINE_URL"} <= set(told)
+        queues = queue_names(every)
+        assert queues[told["QUEUE_URL"]["Ref"]] == name
+        assert queues[told["LOW_QUEUE_URL"]["Ref"]] == f"{name}-low"
+        assert queues[told["DLQ_URL"]["Ref"]] == f"{name}-dlq"
+        assert "QUARANTINE_URL" in told
         assert told["POWERTOOLS_SERVICE_NAME"] == "worker"
 
 
@@ -128,3 +182,8 @@ def test_workers_call_the_mock_on_a_laptop(local: Synthesis) -> None:
         "anthropic": "http://127.0.0.1:9100/anthropic",
         "cohere": "http://127.0.0.1:9100/cohere",
     }
+
+
+def test_the_sample_event_is_one_that_an_operator_may_send() -> None:
+    request = switch_request.parse(json.loads((ROOT / "events" / "switch.json").read_text()))
+    assert (request.switch, request.seconds) == ("pause", 900)

@@ -3,9 +3,24 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
-from tests.infrastructure.synthesis import Synthesis
+import pytest
+
+from tests.infrastructure.grants import queue_names
+from tests.infrastructure.synthesis import CATALOGUE, ROOT, Synthesis, synthesise
+from tidegate.doors.pace import COOL_DOWNS
+from tidegate.rules.catalogue import load
+from tidegate.telemetry import Telemetry
+
+PACE_ALARMS = {
+    "account": "VendorAccountRefused",
+    "throttled": "Throttled",
+    "paused": "Pause",
+    "redis": "CacheUnavailable",
+}
+"""What each alarm about a model's pace looks at."""
 
 
 def _alarm(every: Synthesis, name: str) -> dict[str, Any]:
@@ -25,6 +40,96 @@ def test_waiting_jobs_and_crashing_workers_are_seen_for_every_model(every: Synth
     for name in every.catalogue.models:
         assert _alarm(every, f"{name}-age")["MetricName"] == "ApproximateAgeOfOldestMessage"
         assert _alarm(every, f"{name}-errors")["MetricName"] == "Errors"
+
+
+def test_low_priority_may_wait_longer_but_not_until_its_jobs_expire(every: Synthesis) -> None:
+    for name, entry in every.catalogue.models.items():
+        normal, low = _alarm(every, f"{name}-age"), _alarm(every, f"{name}-low-age")
+        assert low["MetricName"] == normal["MetricName"]
+        assert normal["Threshold"] < low["Threshold"] < entry.deadline
+        for alarm, queue in ((normal, name), (low, f"{name}-low")):
+            (dimension,) = alarm["Dimensions"]
+            logical, _attribute = dimension["Value"]["Fn::GetAtt"]
+            assert queue_names(every)[logical] == queue
+
+
+def test_low_priority_is_never_seen_sooner_than_the_other(tmp_path: Path) -> None:
+    models = load(CATALOGUE, "local")
+    entry = models.models["chat-mini"].model_copy(update={"deadline": 60})
+    one = models.model_copy(update={"models": {"chat-mini": entry}})
+    made = synthesise("local", tmp_path, one)
+    low = _alarm(made, "chat-mini-low-age")["Threshold"]
+    assert low == _alarm(made, "chat-mini-age")["Threshold"]
+
+
+def test_every_model_says_when_its_vendor_or_redis_keeps_it_from_working(every: Synthesis) -> None:
+    for name in every.catalogue.models:
+        for alarm, metric in PACE_ALARMS.items():
+            found = _alarm(every, f"{name}-{alarm}")
+            assert (found["Namespace"], found["MetricName"]) == ("Tidegate", metric)
+            assert found["ComparisonOperator"] == "GreaterThanThreshold"
+
+
+def test_alarms_ask_for_metrics_by_the_very_dimensions_that_workers_write(
+    prod: Synthesis, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = prod.one_of(
+        "AWS::Lambda::Function", FunctionName=prod.config.named("worker-chat-mini")
+    )
+    told = worker["Environment"]["Variables"]
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", told["POWERTOOLS_SERVICE_NAME"])
+    telemetry = Telemetry("worker", told["TIDEGATE_ENV"])
+    for metric in PACE_ALARMS.values():
+        telemetry.count(metric, model=told["MODEL"])
+    telemetry.flush()
+    written = json.loads(capsys.readouterr().out)
+    (metrics,) = written["_aws"]["CloudWatchMetrics"]
+    (names,) = metrics["Dimensions"]
+    for alarm in PACE_ALARMS:
+        found = _alarm(prod, f"chat-mini-{alarm}")
+        assert found["Namespace"] == metrics["Namespace"]
+        asked = {dimension["Name"]: dimension["Value"] for dimension in found["Dimensions"]}
+        assert asked == {name: written[name] for name in names}
+
+
+def test_alarms_ask_for_metrics_that_the_code_counts() -> None:
+    flows = ROOT / "layers" / "tidegate" / "python" / "tidegate" / "flows"
+    code = "".join(path.read_text() for path in flows.glob("*.py"))
+    for metric in PACE_ALARMS.values():
+        assert f'"{metric}"' in code
+
+
+def test_a_refused_account_is_seen_at_once_and_rings_once_for_all_its_probes(
+    every: Synthesis,
+) -> None:
+    for name, entry in every.catalogue.models.items():
+        alarm = _alarm(every, f"{name}-account")
+        assert (alarm["DatapointsToAlarm"], alarm["Threshold"]) == (1, 0)
+        assert alarm["Period"] * alarm["EvaluationPeriods"] > COOL_DOWNS["account"][1]
+        assert every.config.vendors[entry.vendor].secret in alarm["AlarmDescription"]
+
+
+def test_one_wave_of_refusals_is_no_alarm_but_waves_that_come_back_are(every: Synthesis) -> None:
+    for name in every.catalogue.models:
+        alarm = _alarm(every, f"{name}-throttled")
+        assert (alarm["Period"], alarm["Threshold"]) == (300, 0)
+        assert 1 < alarm["DatapointsToAlarm"] < alarm["EvaluationPeriods"]
+        assert f"models.{name}.pace" in alarm["AlarmDescription"]
+
+
+def test_a_pause_of_minutes_is_seen_from_its_first(every: Synthesis) -> None:
+    for name in every.catalogue.models:
+        alarm = _alarm(every, f"{name}-paused")
+        assert (alarm["Statistic"], alarm["DatapointsToAlarm"]) == ("Maximum", 1)
+        assert alarm["Threshold"] == 120_000, "milliseconds, as durations are written"
+
+
+def test_redis_out_of_reach_is_seen_after_minutes(every: Synthesis) -> None:
+    for name in every.catalogue.models:
+        alarm = _alarm(every, f"{name}-redis")
+        assert (alarm["Period"], alarm["Threshold"]) == (60, 0)
+        assert (alarm["DatapointsToAlarm"], alarm["EvaluationPeriods"]) == (3, 5)
+        assert "cache" in alarm["AlarmDescription"]
 
 
 def test_the_apis_failures_and_quarantined_answers_are_seen(every: Synthesis) -> None:
@@ -65,8 +170,17 @@ def test_the_dashboard_has_a_row_for_every_model(every: Synthesis) -> None:
     (dashboard,) = every.all_of("AWS::CloudWatch::Dashboard").values()
     text = json.dumps(dashboard["Properties"]["DashboardBody"])
     for name in every.catalogue.models:
-        for graph in ("queue and DLQ", "age of oldest", "worker", "duration"):
+        for graph in (
+            "queues and DLQ", "age of oldest", "worker", "duration",
+            "refused by the vendor, and pauses", "deferrals by reason", "wait for a slot",
+            "Redis out of reach",
+        ):  # fmt: skip
             assert f"{name}: {graph}" in text
+        found = (
+            "{Tidegate,environment,model,reason,service} "
+            f'MetricName="Deferrals" environment="{every.config.name}" model="{name}"'
+        )
+        assert found in text.replace("\\", "")
 
 
 def test_the_dashboard_says_what_was_put_right(every: Synthesis) -> None:

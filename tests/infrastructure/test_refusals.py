@@ -85,7 +85,7 @@ def test_a_vendor_without_an_account_is_named(tmp_path: Path) -> None:
         synthesise("dev", tmp_path, models)
 
 
-@pytest.mark.parametrize("name", ["quarantine", "chat-mini-dlq"])
+@pytest.mark.parametrize("name", ["quarantine", "chat-mini-dlq", "chat-mini-low"])
 def test_a_model_cannot_take_the_name_of_another_queue(name: str, tmp_path: Path) -> None:
     entry = parse(_changed()).models["chat-mini"]
     with pytest.raises(CatalogueError, match=rf"models\.{name}: another queue"):

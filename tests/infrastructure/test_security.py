@@ -6,11 +6,14 @@ import json
 import re
 from typing import Any
 
+import pytest
+
 from tests.infrastructure.grants import (
     actions,
     actions_on,
     functions,
     listed,
+    queue_names,
     resources_of,
     statements,
 )
@@ -47,6 +50,13 @@ def _in_vpc(every: Synthesis) -> set[str]:
     return set() if every.config.is_local else INTERFACE_ACTIONS | {"elasticache:Connect"}
 
 
+def _queues(every: Synthesis, function: str, action: str) -> set[str]:
+    """Return the names of the queues that a function's role allows an action on."""
+    names, found = queue_names(every), list(resources_of(every, function, action))
+    # What other stacks have comes by its export, which has the logical id in its name.
+    return {queue for logical, queue in names.items() if any(logical in str(arn) for arn in found)}
+
+
 def test_the_api_moves_jobs_and_sends_them(every: Synthesis) -> None:
     sends = {"s3:GetObject", "sqs:SendMessage"}
     assert actions(every, "api") == JOBS_ACTIONS | LOG_ACTIONS | sends | _in_vpc(every)
@@ -70,12 +80,27 @@ def test_a_worker_reads_its_own_queue_and_its_own_vendors_secret(every: Synthesi
         text = json.dumps(statements(every, function))
         for vendor in every.config.vendors:
             assert (f"Secret{vendor}" in text) == (vendor == entry.vendor)
-        others = [other for other in every.catalogue.models if other != name]
-        queues = every.all_of("AWS::SQS::Queue", "service")
-        for logical, queue in queues.items():
-            model = queue["Properties"]["QueueName"].removeprefix(every.config.named(""))
-            if model.removesuffix("-dlq") in others:
-                assert logical not in text
+        mine = {name, f"{name}-low", f"{name}-dlq", "quarantine"}
+        for logical, queue in queue_names(every).items():
+            assert (logical in text) == (queue in mine), queue
+
+
+def test_a_worker_receives_from_both_its_queues_and_sends_to_all_it_has(every: Synthesis) -> None:
+    for name in every.catalogue.models:
+        working = {name, f"{name}-low"}
+        function = f"worker-{name}"
+        assert _queues(every, function, "sqs:ReceiveMessage") == working
+        assert _queues(every, function, "sqs:ChangeMessageVisibility") == working
+        sends = _queues(every, function, "sqs:SendMessage")
+        assert sends == working | {f"{name}-dlq", "quarantine"}
+
+
+@pytest.mark.parametrize("function", ["api", "replay"])
+def test_jobs_of_either_priority_are_sent_but_none_to_a_dlq(
+    every: Synthesis, function: str
+) -> None:
+    working = {name + lane for name in every.catalogue.models for lane in ("", "-low")}
+    assert _queues(every, function, "sqs:SendMessage") == working
 
 
 def test_repair_moves_jobs_and_sends_and_needs_no_network(every: Synthesis) -> None:
@@ -85,21 +110,16 @@ def test_repair_moves_jobs_and_sends_and_needs_no_network(every: Synthesis) -> N
 
 
 def test_the_sweeper_sends_to_every_queue_and_receives_from_none(every: Synthesis) -> None:
-    queues = every.all_of("AWS::SQS::Queue")
-    found = {str(arn) for arn in resources_of(every, "sweeper", "sqs:SendMessage")}
-    assert len(found) == len(queues) == 2 * len(every.catalogue.models) + 1
-    assert not list(resources_of(every, "sweeper", "sqs:ReceiveMessage"))
+    queues = set(queue_names(every).values())
+    assert len(queues) == 3 * len(every.catalogue.models) + 1
+    assert _queues(every, "sweeper", "sqs:SendMessage") == queues
+    assert not _queues(every, "sweeper", "sqs:ReceiveMessage")
 
 
 def test_replay_takes_messages_out_of_dead_letter_queues_alone(every: Synthesis) -> None:
-    dlqs = {
-        logical
-        for logical, queue in every.all_of("AWS::SQS::Queue").items()
-        if queue["Properties"]["QueueName"].endswith("-dlq")
-    }
+    dlqs = {f"{name}-dlq" for name in every.catalogue.models}
     for action in ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility"):
-        found = {arn["Fn::GetAtt"][0] for arn in resources_of(every, "replay", action)}
-        assert found == dlqs
+        assert _queues(every, "replay", action) == dlqs
 
 
 def test_nobody_but_the_sweeper_asks_what_is_due(every: Synthesis) -> None:

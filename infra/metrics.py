@@ -1,0 +1,61 @@
+"""The functions' own metrics, as `tidegate/telemetry.py` writes them."""
+
+from __future__ import annotations
+
+from aws_cdk import Duration
+from aws_cdk import aws_cloudwatch as cloudwatch
+
+NAMESPACE = "Tidegate"
+
+_MINUTE = Duration.minutes(1)
+
+
+def metric(
+    name: str, environment: str, *, statistic: str, period: Duration = _MINUTE, **dimensions: str
+) -> cloudwatch.Metric:
+    """Return a metric of one environment.
+
+    Args:
+        name: as the code counts it.
+        environment: whose.
+        statistic: such as `Sum`.
+        period: what the statistic is of.
+        dimensions: all the others, `service` (the function's package) among them: by some of its
+            dimensions CloudWatch finds no metric.
+    """
+    return cloudwatch.Metric(
+        namespace=NAMESPACE,
+        metric_name=name,
+        dimensions_map={"environment": environment, **dimensions},
+        statistic=statistic,
+        period=period,
+    )
+
+
+def each(dimension: str, name: str, environment: str, **others: str) -> cloudwatch.MathExpression:
+    """Return a metric's sums a minute, one line per value of `dimension`; not for alarms."""
+    expression = f"SEARCH('{_found(dimension, name, environment, others)}', 'Sum', 60)"
+    # docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/graph-dynamic-labels.html
+    return _searched(expression, f"${{PROP('Dim.{dimension}')}}")
+
+
+def total(
+    dimension: str, name: str, environment: str, label: str, **others: str
+) -> cloudwatch.MathExpression:
+    """Return a metric's sum a minute over all values of `dimension`; not for alarms."""
+    expression = f"SUM(SEARCH('{_found(dimension, name, environment, others)}', 'Sum', 60))"
+    return _searched(expression, label)
+
+
+def _found(dimension: str, name: str, environment: str, others: dict[str, str]) -> str:
+    """Return a search for metrics that have these dimensions and no others."""
+    schema = ",".join(sorted({"environment", dimension, *others}))
+    given = {"MetricName": name, "environment": environment, **others}
+    terms = " ".join(f'{key}="{value}"' for key, value in given.items())
+    return f"{{{NAMESPACE},{schema}}} {terms}"
+
+
+def _searched(expression: str, label: str) -> cloudwatch.MathExpression:
+    return cloudwatch.MathExpression(
+        expression=expression, using_metrics={}, label=label, period=_MINUTE
+    )
