@@ -12,8 +12,9 @@ os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
 
 from aws_cdk import App  # noqa: E402
 
-from infra.build import BuildFailed  # noqa: E402
+from infra.build import BuildFailed, Target, library  # noqa: E402
 from infra.environment import EnvironmentRefused, read  # noqa: E402
+from infra.overlay import CATALOGUE  # noqa: E402
 from infra.service import compose  # noqa: E402
 from tidegate.errors import ContractUnusable  # noqa: E402
 from tidegate.gate.contract import check_contracts  # noqa: E402
@@ -25,7 +26,10 @@ def main() -> None:
     app = App()
     try:
         config = read(app.node.try_get_context)
-        catalogue = load(ROOT / "layers" / "tidegate" / "python" / "catalogue", config.name)
+        layer = ROOT / "layers" / "tidegate"
+        if config.overlay is not None:
+            layer = library(ROOT, Target(config.python_platform), config.overlay)
+        catalogue = load(layer / CATALOGUE, config.name)
         check_contracts(catalogue.models)
         compose(app, config=config, catalogue=catalogue, root=ROOT)
     except (EnvironmentRefused, CatalogueError, ContractUnusable, BuildFailed) as error:

@@ -13,6 +13,12 @@ PARTS = {
     "kills": ("bench.kills",),
     "redis_lost": ("bench.redis_lost",),
     "outage": ("bench.outage",),
+    "quota": ("bench.quota", "requests"),
+    "quota_tokens": ("bench.quota", "tokens"),
+    "quota_crowded": ("bench.quota", "crowded"),
+    "quota_exceeded": ("bench.quota", "exceeded"),
+    "storm": ("bench.storm",),
+    "fairness": ("bench.fairness",),
 }
 """Module and arguments by name."""
 

@@ -21,6 +21,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from infra import overlay as overlays
+
 RUNTIME_PYTHON = "3.13"
 """The Lambda runtime's (docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html)."""
 
@@ -73,9 +75,25 @@ def dependencies(root: Path, target: Target) -> Path:
     return _built(root, f"dependencies-{target.label}", [requirements], target, install)
 
 
-def library(root: Path, target: Target) -> Path:
-    """Return the folder of the library layer: `layers/tidegate` with bytecode."""
-    return _copied(root, root / "layers" / "tidegate" / "python", "python", "library", target)
+def library(root: Path, target: Target, overlay: str | None = None) -> Path:
+    """Return the folder of the library layer: `layers/tidegate` with bytecode.
+
+    With an overlay, a TOML document, it is another folder, in which the local catalogue has the
+    overlay's keys.
+    """
+    source = root / "layers" / "tidegate" / "python"
+    if overlay is None:
+        return _copied(root, source, "python", "library", target)
+    catalogue = overlays.CATALOGUE / overlays.LOCAL
+
+    def lay_over(folder: Path) -> None:
+        merged = overlays.laid_over((folder / catalogue).read_text(encoding="utf-8"), overlay)
+        (folder / catalogue).write_text(merged, encoding="utf-8")
+
+    # Stacks run side by side: each overlay has a folder, and none changes what others are made of.
+    told = hashlib.sha256(overlay.encode() + Path(overlays.__file__).read_bytes())
+    name = f"library-{told.hexdigest()[:12]}"
+    return _copied(root, source, "python", name, target, change=lay_over)
 
 
 def function(root: Path, target: Target, package: str) -> Path:
@@ -85,9 +103,18 @@ def function(root: Path, target: Target, package: str) -> Path:
 
 
 def _copied(
-    root: Path, source: Path, below: str, name: str, target: Target, prefix: str = "/opt"
+    root: Path,
+    source: Path,
+    below: str,
+    name: str,
+    target: Target,
+    prefix: str = "/opt",
+    change: Callable[[Path], None] = lambda _folder: None,
 ) -> Path:
-    """Return `.build/<name>-<target>` with the Python files of `source` in its folder `below`."""
+    """Return `.build/<name>-<target>` with the Python files of `source` in its folder `below`.
+
+    `change` is given the copy; what it does must be told by the name.
+    """
     unwanted = shutil.ignore_patterns(*_UNWANTED, "*.pyc")
     files = sorted(
         path
@@ -97,6 +124,7 @@ def _copied(
 
     def copy(folder: Path) -> None:
         shutil.copytree(source, folder / below, ignore=unwanted)
+        change(folder)
 
     return _built(root, f"{name}-{target.label}", files, target, copy, prefix)
 

@@ -6,8 +6,10 @@ Nothing here asks AWS anything, so every environment can be synthesised without 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 Context = Callable[[str], object]
 """`app.node.try_get_context`: the value of a `-c key=value`, or None."""
@@ -84,6 +86,8 @@ class EnvironmentConfig:
     redis_url: str | None
     python_platform: str | None
     """Platform of the dependency layer's wheels as uv names it; None: this machine's own."""
+    overlay: str | None = None
+    """TOML with keys of the catalogue that are other than usual in this local deployment."""
 
     @property
     def is_local(self) -> bool:
@@ -134,11 +138,24 @@ def _local(context: Context) -> EnvironmentConfig:
         cache=None,
         redis_url=redis_url,
         python_platform=None,
+        overlay=_overlay(context),
     )
 
 
+def _overlay(context: Context) -> str | None:
+    path = _text(context, "overlay")
+    if path is None:
+        return None
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        tomllib.loads(text)
+    except (OSError, ValueError) as error:
+        raise EnvironmentRefused(f"overlay={path}: {error}") from error
+    return text
+
+
 def _cloud(name: str, context: Context) -> EnvironmentConfig:
-    for key in ("redis_url", "vendor_url"):
+    for key in ("redis_url", "vendor_url", "overlay"):
         if _text(context, key) is not None:
             raise EnvironmentRefused(f"{key} belongs to env=local, not to env={name}")
     region = _region(context)

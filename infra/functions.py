@@ -44,8 +44,9 @@ class FunctionFactory(Construct):
         self._architecture = (
             lambda_.Architecture.ARM_64 if config.python_platform else lambda_.Architecture.X86_64
         )
+        library = build.library(root, target, config.overlay)
         self._layers = [
-            self._layer("Library", build.library(root, target), "The library and its catalogue"),
+            self._layer("Library", library, "The library and its catalogue"),
             self._layer("Dependencies", build.dependencies(root, target), "Third-party packages"),
         ]
 

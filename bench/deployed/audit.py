@@ -57,10 +57,13 @@ class Audit:
         return self.vendor_calls / self.jobs if self.jobs else 0.0
 
 
-def audit(rig: Rig, accepted: Mapping[str, str]) -> Audit:
-    """Return what the books say; `accepted` has job ids by key, and a key begins with its mark."""
+def audit(rig: Rig, accepted: Mapping[str, str], *, but_for: str = "") -> Audit:
+    """Return what the books say; `accepted` has job ids by key, and a key begins with its mark.
+
+    Calls for the vendor's model `but_for` are somebody else's.
+    """
     jobs, remarks = rig.jobs(), list[str]()
-    calls = calls_by_mark(rig, {key[:MARK] for key in accepted})
+    calls = calls_by_mark(rig, {key[:MARK] for key in accepted}, but_for=but_for)
     entries = _entries(rig)
     lost = [key for key, job_id in accepted.items() if job_id not in jobs]
     surplus = max(0, len(jobs) - len(set(accepted.values())))
@@ -89,9 +92,9 @@ def audit(rig: Rig, accepted: Mapping[str, str]) -> Audit:
     )
 
 
-def calls_by_mark(rig: Rig, marks: Iterable[str]) -> dict[str, int]:
+def calls_by_mark(rig: Rig, marks: Iterable[str], *, but_for: str = "") -> dict[str, int]:
     """Return how many calls the vendor had for each mark."""
-    bodies = (json.dumps(call["body"]) for call in rig.calls())
+    bodies = (json.dumps(call["body"]) for call in rig.calls() if call["model"] != but_for)
     found = Counter(mark for body in bodies for mark in set(re.findall("zb[0-9a-f]{32}", body)))
     return {mark: found[mark] for mark in marks}
 

@@ -128,8 +128,10 @@ def new_mark() -> str:
     return f"zb{uuid4().hex}"
 
 
-def await_all_done(rig: Rig, patience: float, tell: Callable[[str], None]) -> dict[str, Job]:
-    """Return all jobs, once all are final or `patience` seconds have passed."""
+def await_all_done(
+    rig: Rig, patience: float, tell: Callable[[str], None], every: float = 1.0
+) -> dict[str, Job]:
+    """Return all jobs once all are final, or after `patience` seconds; look every `every`."""
     until, told = time.monotonic() + patience, ""
     while True:
         jobs = rig.jobs()
@@ -140,7 +142,7 @@ def await_all_done(rig: Rig, patience: float, tell: Callable[[str], None]) -> di
         told = line
         if not left or time.monotonic() > until:
             return jobs
-        time.sleep(1)
+        time.sleep(every)
 
 
 @contextmanager
@@ -156,11 +158,18 @@ def rig(description: str, latency_ms: int = 100) -> Iterator[tuple[Rig, argparse
         if info is None:
             folder = arguments.dir or FOLDER
             info = opened.enter_context(running_stack(folder, latency_ms=latency_ms, report=say))
+        yield opened.enter_context(on_stack(info)), arguments
+
+
+@contextmanager
+def on_stack(info: StackInfo) -> Iterator[Rig]:
+    """Yield a rig on a running stack."""
+    with ExitStack() as opened:
         stage = opened.enter_context(set_stage(info, lambda _what, _done, _total: None))
         dynamodb, clock, ids = client(info.aws_endpoint, "dynamodb"), SystemClock(), SystemIds()
         opened.callback(dynamodb.close)
         tables = {role: Table(dynamodb, name, clock, ids) for role, name in info.tables.items()}
-        yield Rig(stage, time.time(), tables), arguments
+        yield Rig(stage, time.time(), tables)
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -87,13 +87,16 @@ def running_stack(
     folder: Path,
     *,
     latency_ms: int = 0,
+    vendor_options: Sequence[str] = (),
+    overlay: Path | None = None,
     roles_enforced: bool = False,
     report: Report = lambda _step: None,
 ) -> Iterator[StackInfo]:
     """Run a stack whose files are in `folder`; everything has stopped when the block ends.
 
-    The vendor answers after `latency_ms`; `report` is told each step. With `roles_enforced` each
-    function may do what its role allows and nothing else.
+    The vendor answers after `latency_ms` and is started with `vendor_options`; `report` is told
+    each step. `overlay` is a TOML file of catalogue keys that are other than usual here. With
+    `roles_enforced` each function may do what its role allows and nothing else.
 
     Raises:
         Claimed: another process runs the stack of this folder.
@@ -107,7 +110,7 @@ def running_stack(
         report("starting Redis, the vendor and the emulator")
         cache, port = redis.start_node(folder)
         running.callback(cache.stop)
-        vendor, vendor_url = start_vendor(folder, latency_ms)
+        vendor, vendor_url = start_vendor(folder, latency_ms, vendor_options)
         running.callback(vendor.stop)
         running.callback(shutil.rmtree, folder / "tmp", ignore_errors=True)
         emulator, endpoint = start_emulator(folder, roles_enforced=roles_enforced)
@@ -115,6 +118,8 @@ def running_stack(
         report("deploying the application to it (cdk bootstrap, synth, deploy)")
         redis_url = f"redis://{LOOPBACK}:{port}/0"
         context = {"env": ENVIRONMENT, "redis_url": redis_url, "vendor_url": vendor_url}
+        if overlay is not None:
+            context["overlay"] = str(overlay.resolve())
         outputs = deploy(folder, endpoint, context)
         report("giving vendors their keys, partners keys and credits")
         info = StackInfo(
