@@ -1,4 +1,4 @@
-"""`tidegate partners`: who may call, with which key, and for how much."""
+"""`tidegate partners`: who may call, with which key, how often, and for how much."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ from tidegate.clock import SystemClock, SystemIds
 from tidegate.doors.dynamo import Table
 from tidegate.doors.ledger import Ledger
 from tidegate.doors.partners import Partners
+from tidegate.errors import Conflict
 from tidegate.rules.money import credits_to_micro, micro_to_credits
+from tidegate.rules.pacing import MOST_PER_MINUTE
 from tidegate.rules.partner_key import is_partner_id, mint
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-app = typer.Typer(help="Partners, their keys and their credits.", no_args_is_help=True)
+app = typer.Typer(help="Partners, their keys, limits and credits.", no_args_is_help=True)
 
 Partner = Annotated[str, typer.Argument(help="The partner's id, for example acme.")]
 
@@ -35,8 +37,7 @@ def add_partner(client: DynamoDBClient, table: str, partner: str) -> str:
     """
     _check(partner)
     key = mint(secrets.token_bytes)
-    clock = SystemClock()
-    Partners(Table(client, table, clock, SystemIds())).add_key(partner, key, clock.now())
+    _partners(client, table).add_key(partner, key, SystemClock().now())
     return key.reveal()
 
 
@@ -60,12 +61,45 @@ def add_credit(
 def create(
     partner: Partner, env: Env, region: Region = None, endpoint_url: Endpoint = None
 ) -> None:
-    """Create a partner and print its API key; it cannot be shown again."""
+    """Create a partner, or another key for one, and print the API key; it is not shown again."""
     client = boto3.client("dynamodb", region_name=region, endpoint_url=endpoint_url)
+    table = f"tidegate-{env}-partners"
     try:
-        print(add_partner(client, f"tidegate-{env}-partners", partner))
+        print(add_partner(client, table, partner))
     except ValueError as error:
         raise typer.BadParameter(str(error)) from error
+    own = _partners(client, table).limit(partner)
+    if own is not None:  # beside the key, which may be read by a script
+        typer.echo(_limit_line(own), err=True)
+
+
+@app.command()
+def limit(
+    partner: Partner,
+    env: Env,
+    requests_per_minute: Annotated[
+        int | None,
+        typer.Option(min=1, max=MOST_PER_MINUTE, help="Posts per minute of this partner."),
+    ] = None,
+    default: Annotated[
+        bool, typer.Option("--default", help="Back to what the catalogue gives every partner.")
+    ] = False,
+    region: Region = None,
+    endpoint_url: Endpoint = None,
+) -> None:
+    """Set or show how many jobs a partner may post in a minute."""
+    if default and requests_per_minute is not None:
+        raise typer.BadParameter("--requests-per-minute or --default, not both")
+    client = boto3.client("dynamodb", region_name=region, endpoint_url=endpoint_url)
+    partners = _known(client, f"tidegate-{env}-partners", partner)
+    if default or requests_per_minute is not None:
+        try:
+            keys = partners.set_limit(partner, requests_per_minute)
+        except Conflict as error:
+            typer.echo(str(error), err=True)
+            raise typer.Exit(1) from error
+        print(f"Set on {keys} keys; within five minutes it holds for each.")
+    print(_limit_line(partners.limit(partner)))
 
 
 @app.command()
@@ -81,8 +115,7 @@ def credit(
 ) -> None:
     """Give a partner credits."""
     client = boto3.client("dynamodb", region_name=region, endpoint_url=endpoint_url)
-    if not _has_key(client, f"tidegate-{env}-partners", partner):
-        raise typer.BadParameter(f"{partner} has no key: a slip of the pen, or to be created first")
+    _known(client, f"tidegate-{env}-partners", partner)
     credit_id = id_ or secrets.token_hex(8)
     if id_ is None:  # said before it is done: after a lost reply, the same id does no harm
         print(f"id: {credit_id}")
@@ -110,11 +143,19 @@ def _check(partner: str) -> None:
         raise ValueError(f"{partner!r}: 2 to 40 lower-case letters, digits and hyphens")
 
 
-def _has_key(client: DynamoDBClient, table: str, partner: str) -> bool:
-    keys = Table(client, table, SystemClock(), SystemIds()).query(
-        f"partner#{partner}", "key#", "key#~"
-    )
-    return any(True for _ in keys)
+def _partners(client: DynamoDBClient, table: str) -> Partners:
+    return Partners(Table(client, table, SystemClock(), SystemIds()))
+
+
+def _known(client: DynamoDBClient, table: str, partner: str) -> Partners:
+    partners = _partners(client, table)
+    if not any(True for _ in partners.key_ids(partner)):
+        raise typer.BadParameter(f"{partner} has no key: a slip of the pen, or to be created first")
+    return partners
+
+
+def _limit_line(own: int | None) -> str:
+    return f"requests per minute: {own or 'as the catalogue says for every partner'}"
 
 
 def _print_balance(client: DynamoDBClient, table: str, partner: str) -> None:

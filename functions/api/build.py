@@ -15,6 +15,7 @@ from tidegate.doors.ledger import Ledger
 from tidegate.doors.line import Line
 from tidegate.doors.payloads import Payloads
 from tidegate.doors.queue import Queue
+from tidegate.doors.rate import Rate
 from tidegate.doors.valkey import Valkey
 from tidegate.flows.accept import Doors
 from tidegate.flows.waiting_room import WaitingRoom
@@ -66,4 +67,4 @@ def assemble(
         telemetry=telemetry,
     )
     endings = Endings(jobs, payloads, ledger)
-    return Api(doors, endings, assets, catalogue, settings.public_url)
+    return Api(doors, endings, Rate(valkey), assets, catalogue, settings.public_url)

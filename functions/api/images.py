@@ -7,6 +7,7 @@ from typing import Any
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver
 
 from api import incoming, problem, represent
+from api.allowance import counted, told
 from api.replies import (
     Api,
     Reply,
@@ -30,10 +31,10 @@ from tidegate.rules.money import micro_to_credits
 def images(app: APIGatewayRestResolver, api: Api) -> None:
     """Add the route: 200 with the images, 202 with the job when they take longer than it holds."""
 
-    @app.post("/v1/images/generations")
+    @app.post("/v1/images/generations", middlewares=[told])
     def generate() -> Reply:
         event = app.current_event
-        partner = incoming.partner(event)
+        partner = counted(app, api, event)
         key = keys.idempotency_key(incoming.headers(event, "idempotency-key"))
         request_id = event.request_context.request_id or ""
         accepted = accept(

@@ -11,8 +11,10 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from tidegate.errors import InvalidBody, Unauthenticated, UnsupportedMediaType
 from tidegate.flows.wait import LONGEST
+from tidegate.rules.pacing import MOST_PER_MINUTE
 
 _WAIT = re.compile(r"\bwait\s*=\s*\"?(\d{1,6})\"?(?=\s*(?:[,;]|$))", re.IGNORECASE)
+_COUNT = re.compile(r"[1-9][0-9]{0,8}")
 
 
 def partner(event: APIGatewayProxyEvent) -> str:
@@ -26,6 +28,18 @@ def partner(event: APIGatewayProxyEvent) -> str:
     if not isinstance(found, str) or not found:
         raise Unauthenticated("send Authorization: Bearer <partner key>")
     return found
+
+
+def requests_per_minute(event: APIGatewayProxyEvent) -> int | None:
+    """Return the limit that is the partner's own, as the authorizer read it; anything else is none.
+
+    A limit that cannot be read is not one: what holds for every partner then holds for this one.
+    """
+    authorizer = event.raw_event["requestContext"].get("authorizer") or {}
+    found = authorizer.get("requests_per_minute")
+    if not isinstance(found, str) or not _COUNT.fullmatch(found):
+        return None
+    return min(int(found), MOST_PER_MINUTE)
 
 
 def headers(event: APIGatewayProxyEvent, name: str) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 
-from tidegate.errors import RequestRefused, Retry, TidegateError, Unavailable
+from tidegate.errors import RateLimited, RequestRefused, Retry, TidegateError, Unavailable
 
 TITLES = {
     400: "Bad request",
@@ -20,6 +20,7 @@ TITLES = {
     413: "Payload too large",
     415: "Unsupported media type",
     422: "Unprocessable request",
+    429: "Too many requests",
     500: "Internal error",
     502: "Generation failed",
     503: "Temporarily unavailable",
@@ -58,7 +59,9 @@ def response(
     }
     if error.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
-    if error.status in {429, 503} or (error.status == 409 and retryable):
+    if isinstance(error, RateLimited):
+        headers["Retry-After"] = str(error.retry_after)
+    elif error.status == 503 or (error.status == 409 and retryable):
         headers["Retry-After"] = "1"
     return Response(
         status_code=error.status,

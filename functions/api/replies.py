@@ -11,6 +11,7 @@ from aws_lambda_powertools.event_handler import Response
 from api import represent
 from tidegate.doors.assets import Assets
 from tidegate.doors.endings import Endings
+from tidegate.doors.rate import Rate
 from tidegate.flows import wait
 from tidegate.flows.accept import Accepted, Doors
 from tidegate.rules.catalogue import Catalogue
@@ -25,6 +26,7 @@ class Api:
 
     doors: Doors
     endings: Endings
+    rate: Rate
     assets: Assets
     catalogue: Catalogue
     public_url: str

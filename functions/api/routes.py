@@ -6,6 +6,7 @@ from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
 from botocore.exceptions import BotoCoreError, ClientError
 
 from api import incoming, problem, represent
+from api.allowance import counted, known, told
 from api.images import images
 from api.replies import (
     Api,
@@ -30,10 +31,10 @@ def resolver(api: Api) -> APIGatewayRestResolver:
     """Return the resolver with every route and error handler."""
     app = APIGatewayRestResolver()
 
-    @app.post("/v1/jobs")
+    @app.post("/v1/jobs", middlewares=[told])
     def submit() -> Reply:
         event = app.current_event
-        partner = incoming.partner(event)
+        partner = counted(app, api, event)
         key = keys.idempotency_key(incoming.headers(event, "idempotency-key"))
         asked = request.parse(incoming.body(event), api.catalogue)
         accepted = accept(
@@ -43,7 +44,7 @@ def resolver(api: Api) -> APIGatewayRestResolver:
             partner=partner,
             route="jobs",
             key=key,
-            correlation_id=_request_id(app),
+            correlation_id=event.request_context.request_id or "",
         )
         granted = incoming.wait(event)
         job = waited(api, accepted.job, granted)
@@ -107,11 +108,11 @@ def _errors(app: APIGatewayRestResolver, api: Api) -> None:
     def passing(error: Exception) -> Reply:
         api.doors.telemetry.bind(error_class=type(error).__name__)
         api.doors.telemetry.warn("door_failed")
-        return problem.response(problem.PASSING, _request_id(app))
+        return problem.response(problem.PASSING, _request_id(app), known(app))
 
     def refused(error: TidegateError) -> Reply:
         api.doors.telemetry.bind(error_class=error.code)
-        return problem.response(error, _request_id(app))
+        return problem.response(error, _request_id(app), known(app))
 
     app.exception_handler([DoorError, ClientError, BotoCoreError])(passing)
     app.exception_handler(TidegateError)(refused)

@@ -13,7 +13,7 @@ from typing import Any
 from tidegate.clock import SystemClock, SystemIds
 from tidegate.doors import clients
 from tidegate.doors.dynamo import Table
-from tidegate.doors.partners import Partners
+from tidegate.doors.partners import KeyRecord, Partners
 from tidegate.rules import partner_key
 from tidegate.settings import AuthorizerSettings
 
@@ -38,22 +38,25 @@ def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     Raises:
         Unauthorized: no key, not a key, unknown, revoked or wrong.
     """
-    partner = authorize(event, _partners())
+    key = authorize(event, _partners())
+    context = {"partner": key.partner}
+    if key.requests_per_minute is not None:
+        context["requests_per_minute"] = str(key.requests_per_minute)  # as it arrives
     stage = "/".join(event["methodArn"].split("/")[:2])
     return {
-        "principalId": partner,
+        "principalId": key.partner,
         "policyDocument": {
             "Version": "2012-10-17",
             "Statement": [
                 {"Action": "execute-api:Invoke", "Effect": "Allow", "Resource": f"{stage}/*/*"}
             ],
         },
-        "context": {"partner": partner},
+        "context": context,
     }
 
 
-def authorize(event: dict[str, Any], partners: Partners) -> str:
-    """Return the partner a request's `Authorization: Bearer <key>` proves.
+def authorize(event: dict[str, Any], partners: Partners) -> KeyRecord:
+    """Return the record of the key a request's `Authorization: Bearer <key>` proves.
 
     Raises:
         Unauthorized: it proves none.
@@ -66,4 +69,4 @@ def authorize(event: dict[str, Any], partners: Partners) -> str:
         raise Unauthorized
     if not partner_key.matches(key.secret, record.secret_sha256):
         raise Unauthorized
-    return record.partner
+    return record

@@ -14,6 +14,9 @@ from tidegate.rules.policies import Strict
 MINUTE = 60.0
 """Seconds."""
 
+MOST_PER_MINUTE = 1_000_000
+"""Posts of one partner: a limit above is none, and its share of a minute too short to be kept."""
+
 SPARE = 1.5
 """How many times over its quota a model's places may reach before somebody is told."""
 
@@ -96,7 +99,7 @@ class Shares(Strict):
 class PartnerLimits(Strict):
     """What every partner may do, unless its own record says otherwise."""
 
-    requests_per_minute: int = Field(default=6000, ge=1)
+    requests_per_minute: int = Field(default=6000, ge=1, le=MOST_PER_MINUTE)
     """Jobs posted, the refused and the repeated included."""
 
 
