@@ -6,6 +6,8 @@ has its own message besides, and is asked for in DynamoDB before anything is don
 
 from __future__ import annotations
 
+import secrets
+
 from tidegate.doors.valkey import Valkey
 from tidegate.rules.job import Job, Lane
 
@@ -42,8 +44,18 @@ class Line:
         """
         keys = [_key(name, job.model, job.priority) for name in ("line", "turn")]
         keys.append(f"tg:{{{job.model}}}:calls")
-        member = self._valkey.run("line_turn", keys, [_member(job), job.partner, cap, LOOKS, LIFE])
+        asking = secrets.token_hex(8)  # what is said again because no reply came is said once
+        args: list[str | int] = [_member(job), job.partner, cap, LOOKS, LIFE, asking]
+        member = self._valkey.run("line_turn", keys, args)
         return str(member).rpartition("/")[2] or None
+
+    def leave(self, job: Job) -> None:
+        """Take a job out of the line that waits no more.
+
+        Raises:
+            CacheUnavailable: Redis is out of reach; whoever is given its turn finds out.
+        """
+        self._valkey.remove(_key("line", job.model, job.priority), _member(job))
 
     def waiting(self, job: Job) -> int:
         """Return how many jobs of the same partner wait beside this one.

@@ -161,15 +161,22 @@ class Pace:
         )
         return int(left) / 1000, int(strikes)
 
-    def switch(self, *, off: bool, until: float | None, turned: bool) -> None:
+    def switch(self, *, off: bool, until: float | None, turned: bool, at: float = 0.0) -> None:
         """Make the model's switch known; `turned` if an operator did it now.
 
-        `until` is when it turns on by itself, seconds since the epoch; None: never.
+        `until` is when it turns on by itself, seconds since the epoch; None: never. `at` is when it
+        was turned: what is known since is not undone.
         """
         self._valkey.run(
             "pace_switch",
             [self._key("pause")],
-            [int(off), round((until or 0) * 1000), int(turned), round(KNOWN * 1000)],
+            [
+                int(off),
+                round((until or 0) * 1000),
+                int(turned),
+                round(KNOWN * 1000),
+                round(at * 1000),
+            ],
         )
 
     def paused(self) -> dict[str, str]:

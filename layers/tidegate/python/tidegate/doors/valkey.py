@@ -69,6 +69,10 @@ class Valkey:
         """Return how many members of a sorted set lie between two, by name (`ZLEXCOUNT`)."""
         return int(self._do(lambda client: client.zlexcount(key, first, last)))
 
+    def remove(self, key: str, member: str) -> None:
+        """Remove a member of a sorted set (`ZREM`)."""
+        self._do(lambda client: client.zrem(key, member))
+
     def run(self, script: str, keys: Sequence[str], args: Sequence[str | int]) -> Any:
         """Return what a script of `doors/lua` returns."""
         return self._do(lambda client: self._script(client, script)(keys=keys, args=args))

@@ -25,6 +25,9 @@ from tidegate.telemetry import Telemetry
 LOOK = 0.5
 """Seconds until it is asked again whether a place is free, or the probe was answered."""
 
+MOMENT = 0.001
+"""Seconds that are not worth another wait."""
+
 SETUP = 0.5
 """Seconds a worker needs between its slot and its call."""
 
@@ -86,11 +89,11 @@ class Pacing:
                 waited = self.clock.now() - begun
                 self.telemetry.duration("PaceWait", waited, model=self.model)
                 return slot
-            booked = slot.why == "booked" or (booked and slot.why == "calls")
+            booked = slot.why == "booked" or (booked and slot.why in {"calls", "low_calls"})
             if slot.why == "unknown":
                 self._tell_switch()
                 continue
-            if slot.why == "switched_off" or left <= 0 or (_exact(slot) and slot.wait > left):
+            if slot.why == "switched_off" or left < MOMENT or (_exact(slot) and slot.wait > left):
                 break
             self.clock.sleep(slot.wait if _exact(slot) else min(slot.wait, LOOK, left))
         if booked:
@@ -149,8 +152,10 @@ class Pacing:
         return share_of(self.entry.in_flight, self.entry.shares.partner)
 
     def _tell_switch(self) -> None:
-        switch = self.switches.read(self.model)
-        self.pace.switch(off=switch.off, until=switch.until, turned=False)
+        told = None
+        while (switch := self.switches.read(self.model)) != told:  # an operator may just turn it
+            self.pace.switch(off=switch.off, until=switch.until, turned=False, at=switch.at)
+            told = switch
 
 
 def answered(error: VendorError) -> bool:

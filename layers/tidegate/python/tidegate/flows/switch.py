@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tidegate.doors.pace import Pace
+from tidegate.doors.pace import RECOVERY, Pace
 from tidegate.doors.switches import Switch, Switches
 from tidegate.errors import CacheUnavailable
 from tidegate.rules.switch_request import SwitchRequest
@@ -21,8 +21,8 @@ def switch(
 ) -> dict[str, Any]:
     """Return a model's switch and its pause, after turning it if that is asked for.
 
-    Where Redis cannot be reached nobody calls; what was said is made known when it is back, so
-    `seen` is false.
+    Where Redis cannot be reached nobody calls, and `seen` is false. What was said is stored; but
+    workers that find Redis again with what it knew before go by that, until the next look here.
     """
     if request.switch != "show":
         off = request.switch == "pause"
@@ -34,8 +34,8 @@ def switch(
     current = switches.read(model)
     seen, pause = True, dict[str, str]()
     try:
-        if request.switch != "show":
-            pace.switch(off=current.off, until=current.until, turned=True)
+        turned_now = request.switch != "show"
+        pace.switch(off=current.off, until=current.until, turned=turned_now, at=current.at)
         pause = pace.paused()
     except CacheUnavailable:
         seen = False
@@ -52,6 +52,12 @@ def switch(
             "seconds": max(0.0, round(ends - now, 3)),
             "reason": pause.get("reason"),
             "in_a_row": int(pause.get("strikes", 0)),
-            "rate": round(float(pause.get("factor", 1)), 3),
+            "rate": round(_rate(pause, now), 3),
         },
     }
+
+
+def _rate(pause: dict[str, str], now: float) -> float:
+    """Return the share of the limits that is used now, as `pace_take` reckons it."""
+    since = now - float(pause.get("factor_at", 0)) / 1000
+    return min(1.0, float(pause.get("factor", 1)) + max(0.0, since) / RECOVERY)

@@ -126,6 +126,10 @@ def _guarded(job: Job, doors: Doors, step: Callable[[], Outcome]) -> Outcome:
 def _loaded(
     message: Message, job: Job, entry: Entry, doors: Doors, remaining: Callable[[], float]
 ) -> Outcome:
+    pacing = doors.pacing
+    if job.done or job.deadline_at <= doors.clock.now():
+        with only_helps(doors.telemetry, job.model):  # ended, it would count as waiting for ever
+            pacing.line.leave(job)
     if job.done:
         opened = redriven(message, job, doors.finish.ends, doors.clock.now())
         if isinstance(opened, Outcome):
@@ -140,7 +144,6 @@ def _loaded(
         return doors.finish.ends.too_late(job)
     if job.retry_at > now:  # a double must not cut short what the backoff or the vendor asked for
         return _defer(job, job.retry_at - now, "backoff", doors)
-    pacing = doors.pacing
     turn = next_in_turn(job, pacing.line, pacing.cap(), doors.jobs, doors.clock, doors.telemetry)
     if turn is not job:
         return _lent(job, turn, entry, doors, remaining)
@@ -152,12 +155,16 @@ def _lent(
 ) -> Outcome:
     """Use the message of a job for another partner's; the job's own comes again.
 
-    The other one keeps its own message, which sees to whatever is left undone here.
+    The other one keeps its own message, which sees to whatever is left undone here. It may be put
+    off until our lease ends, so another try that comes sooner has a new message.
     """
     doors.telemetry.count("TurnsGiven", model=job.model)
     bind(doors.telemetry, turn)
     attempt = Attempt(turn, doors.ids.token(), remaining)
     outcome = _guarded(turn, doors, lambda: _with_lease(attempt, entry, doors))
+    if outcome.hand_back_after:
+        url = doors.queue_urls[turn.queue]
+        doors.queue.send(url, turn.id, turn.partner, outcome.hand_back_after)
     bind(doors.telemetry, job)
     wait = doors.pacing.spread(job, outcome.again_after or 0.0)
     return replace(ACKNOWLEDGED, again_after=0.0 if outcome.again_after is None else wait)

@@ -2,15 +2,19 @@
 -- their cap of calls in flight before the others. The asking job is in hand and leaves the line;
 -- if it is another partner's turn, so does the job that is named.
 -- KEYS[1]  tg:{<model>}:line or :line-low   sorted set by name: partner/time/job
--- KEYS[2]  tg:{<model>}:turn or :turn-low   the partner whose turn was last
+-- KEYS[2]  tg:{<model>}:turn or :turn-low   hash: partner, whose turn was last; asked, chosen: the
+--          last asking and its answer
 -- KEYS[3]  tg:{<model>}:calls               sorted set: lane/partner/reservation -> end of its life
 -- ARGV[1]  the asking job: partner/time/job
 -- ARGV[2]  its partner
 -- ARGV[3]  calls in flight a partner may have while others wait
 -- ARGV[4]  partners looked at, at most
 -- ARGV[5]  life of the turn, milliseconds
+-- ARGV[6]  name of this asking: told twice, it has the same answer and takes nobody else
 -- Returns  the other partner's job: partner/time/job; '' if the asking job goes on
 local mine, cap = ARGV[2], tonumber(ARGV[3])
+local last = redis.call('HMGET', KEYS[2], 'partner', 'asked', 'chosen')
+if last[2] == ARGV[6] then return last[3] end
 redis.call('ZADD', KEYS[1], 0, ARGV[1])
 
 local running = {}
@@ -28,7 +32,7 @@ local function after(partner)
   return found[1]
 end
 
-local at, first, turn, chosen = redis.call('GET', KEYS[2]) or '', nil, mine, ''
+local at, first, turn, chosen = last[1] or '', nil, mine, ''
 for _ = 1, tonumber(ARGV[4]) do
   local member = after(at)
   local partner = string.match(member, '^([^/]*)/')
@@ -41,5 +45,6 @@ for _ = 1, tonumber(ARGV[4]) do
 end
 redis.call('ZREM', KEYS[1], ARGV[1])
 if chosen ~= '' then redis.call('ZREM', KEYS[1], chosen) end
-redis.call('SET', KEYS[2], turn, 'PX', ARGV[5])
+redis.call('HSET', KEYS[2], 'partner', turn, 'asked', ARGV[6], 'chosen', chosen)
+redis.call('PEXPIRE', KEYS[2], ARGV[5])
 return chosen

@@ -1,12 +1,12 @@
 -- Pauses a model because its vendor asked for it: until the latest of all deadlines, then one
 -- probe, then normal. Keyed by reservation: the same refusal told twice counts once.
 --
--- A refusal of a call that began after the last pause was set is a new strike: the pause doubles,
--- the rate is lowered. Refusals of calls that were under way before are of the same wave.
+-- A refusal of a call that began after the last pause was set is a new strike: the pause doubles if
+-- the reason is the same, the rate is lowered. Refusals of calls under way before are of one wave.
 --
 -- KEYS[1]  tg:{<model>}:pause  hash:
---            known, off, off_until    the operator's switch (see pace_switch)
---            until, set_at, reason    the cool-down; strikes: how often in a row
+--            known, off, off_until, turned_at   the operator's switch (see pace_switch)
+--            until, set_at, reason    the cool-down; strikes: how often in a row for this reason
 --            probe, probe_until       whose call tries whether the vendor answers again
 --            factor, factor_at        share of the limits that is used, and since when
 --            last                     the last refusal told
@@ -28,24 +28,29 @@ local function number(value) return tonumber(value or '0') or 0 end
 local function text(value) return string.format('%.3f', value) end
 
 local pause = redis.call('HMGET', KEYS[1], 'until', 'set_at', 'strikes', 'factor', 'factor_at',
-  'last', 'probe')
+  'last', 'probe', 'reason')
 local until_, strikes = number(pause[1]), number(pause[3])
 if pause[6] == ARGV[1] then
   return {math.max(0, math.ceil(until_ - now)), strikes}
 end
 local begun = number(redis.call('HGET', KEYS[2], 'begun'))
+local in_a_row = pause[8] == ARGV[5] and strikes or 0
 if strikes == 0 or begun > number(pause[2]) then
-  strikes = strikes + 1
+  in_a_row = in_a_row + 1
   local factor = math.min(1, (tonumber(pause[4] or '1') or 1)
     + math.max(0, now - number(pause[5])) / tonumber(ARGV[8]))
   factor = math.max(tonumber(ARGV[7]), factor * tonumber(ARGV[6]))
   redis.call('HSET', KEYS[1], 'factor', string.format('%.6f', factor), 'factor_at', text(now),
     'set_at', text(now))
 end
-local own = math.min(tonumber(ARGV[4]), tonumber(ARGV[3]) * 2 ^ (strikes - 1))
-until_ = math.max(until_, now + math.max(own, tonumber(ARGV[2])))
-redis.call('HSET', KEYS[1], 'until', text(until_), 'strikes', strikes, 'reason', ARGV[5],
-  'last', ARGV[1])
+in_a_row = math.max(in_a_row, 1)
+local own = math.min(tonumber(ARGV[4]), tonumber(ARGV[3]) * 2 ^ (in_a_row - 1))
+local ends = now + math.max(own, tonumber(ARGV[2]))
+if ends >= until_ then -- of two reasons in one wave the longer one stands
+  until_, strikes = ends, in_a_row
+  redis.call('HSET', KEYS[1], 'until', text(until_), 'strikes', strikes, 'reason', ARGV[5])
+end
+redis.call('HSET', KEYS[1], 'last', ARGV[1])
 if pause[7] == ARGV[1] then
   redis.call('HDEL', KEYS[1], 'probe', 'probe_until')
 end

@@ -5,7 +5,14 @@
 -- ARGV[2]  when it turns on by itself, milliseconds since the epoch; 0: never
 -- ARGV[3]  1: an operator turned it now; 0: only made known here (again)
 -- ARGV[4]  life of what is known, milliseconds
-redis.call('HSET', KEYS[1], 'known', 1, 'off', ARGV[1], 'off_until', ARGV[2])
+-- ARGV[5]  when it was turned, milliseconds since the epoch: who has read an older state of the
+--          switch, and comes late with it, changes nothing
+-- Returns  1, or 0 if a newer state is known
+if (tonumber(redis.call('HGET', KEYS[1], 'turned_at') or '0') or 0) > tonumber(ARGV[5]) then
+  return 0
+end
+redis.call('HSET', KEYS[1], 'known', 1, 'off', ARGV[1], 'off_until', ARGV[2],
+  'turned_at', ARGV[5])
 if ARGV[3] == '1' and ARGV[1] == '0' then
   redis.call('HDEL', KEYS[1], 'until', 'set_at', 'strikes', 'reason', 'probe', 'probe_until')
 end
