@@ -37,7 +37,7 @@ class Always:
     def __post_init__(self) -> None:
         self.world.deployed.store.watchers.append(self._changed)
         self.world.deployed.store.after.append(self.settled)
-        self.world.deployed.vendor.told = self._called
+        self.world.deployed.vendor.told.append(self._called)
 
     def _say(self, invariant: str, what: str) -> None:
         self.broken.append(f"{invariant}: {what}")

@@ -13,9 +13,10 @@ from tests.explorer.clients import Heard
 from tests.explorer.hub import EPOCH, Fault
 from tests.explorer.memory_queue import URL
 from tests.explorer.memory_vendor import INPUT_TOKENS, OUTPUT_TOKENS, answer_to
-from tests.explorer.scenarios import Scenario
+from tests.explorer.story import Scenario
 from tests.explorer.world import World
 from tidegate.doors.items import job_of
+from tidegate.doors.pace import COOL_DOWNS, KNOWN
 from tidegate.rules.job import FINAL, Job, Status, Usage
 from tidegate.rules.money import charge
 
@@ -72,7 +73,21 @@ class Rest:
         if base is not None:
             yield from costs(self.scenario, base, faults, self.last, self.calls)
         yield from self._ends(faults)
+        if not faults:
+            yield from self._without_faults()
         self.always._cache()
+
+    def _without_faults(self) -> Iterator[str]:
+        limited = sum(heard.status == 429 for heard in self.world.heard)
+        if limited != self.scenario.limited:
+            yield f"429 above the limit: {limited} of {self.scenario.limited}"
+        if self.scenario.in_turn is not None:
+            first, other = (
+                max(job.finished_at or 0.0 for job in self.jobs if job.partner == partner)
+                for partner in self.scenario.in_turn
+            )
+            if first > other:
+                yield f"partners take turns: {self.scenario.in_turn[0]} came last"
 
     def _final(self, late: float) -> Iterator[str]:
         if self.world.late:
@@ -151,9 +166,9 @@ class Rest:
 
     def _queues(self) -> Iterator[str]:
         queues = self.world.deployed.sqs.queues
-        for model in self.world.deployed.workers:
-            if queues.get(URL + model):
-                yield f"queues empty: {len(queues[URL + model])} in {model}"
+        for url in sorted(self.world.deployed.sqs.redriven):
+            if queues.get(url):
+                yield f"queues empty: {len(queues[url])} in {url.removeprefix(URL)}"
         if self.world.deployed.sqs.dropped:
             return  # a copy that SQS itself lost is nobody's fault
         for job in self.jobs:
@@ -171,8 +186,11 @@ class Rest:
         entry = self.world.deployed.catalogue.models["chat"]
         now = self.world.hub.ms
         for key, (_value, end) in self.world.deployed.redis.values.items():
-            short = key.endswith((":lease", ":calls"))
-            longest = entry.timeouts.lease if short else float(entry.cache.hard_ttl)
+            longest = float(entry.cache.hard_ttl)
+            if key.endswith((":lease", ":calls")) or ":held:" in key:
+                longest = entry.timeouts.lease
+            elif key.endswith(":pause"):
+                longest = KNOWN + COOL_DOWNS["account"][1]
             if end - now > longest * 1000:
                 yield f"no lock without end: {key[-8:]}"
 

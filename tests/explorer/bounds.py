@@ -10,14 +10,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tests.explorer.hub import Fault
-from tests.explorer.scenarios import Scenario
+from tests.explorer.story import Scenario
 
 SWEEP = 65.0
 """Seconds between the moment a job is due and the sweeper's having been there."""
 
 DELAY = {
     "preempt": 2.0, "twice": 2.0, "doubled": 20.0, "unheard": 5.0, "unacknowledged": 1.0,
-    "invalid": 2.0, "429": 6.0, "500": 6.0, "timeout": 6.0, "account": 72.0, "wiped": 12.0,
+    "invalid": 2.0, "429": 8.0, "500": 6.0, "timeout": 6.0, "account": 72.0, "wiped": 12.0,
     "error": 125.0, "lost": 125.0, "crash": 125.0, "dropped": 125.0, "stall": 170.0, "stale": 61.0,
 }  # fmt: skip
 """Seconds by which one fault may put off the end of a run at most."""
@@ -37,7 +37,7 @@ NO_ANSWER = frozenset({"429", "500", "timeout", "account", "invalid"})
 REOPENED = 5
 """Calls of a job that is opened again: all its starts."""
 
-UNSTAGED = ("vendor.call", "redis.zrem", "redis.set")
+UNSTAGED = ("vendor.call", "redis.pace_settle", "redis.set")
 """Doors at which a worker's death loses an answer: from the call to its being staged."""
 
 UNSEEN = frozenset({"preempt", "twice", "doubled", "dropped", "wiped", "stale"})
@@ -66,6 +66,9 @@ def costs(
     if calls > allowed:
         yield f"vendor calls bounded: {calls}, allowed {allowed}"
     bound = base.last + sum(_delay(scenario, fault) for fault in faults)
+    refused = sum(fault.kind == "account" for fault in faults)
+    for before in range(1, refused + scenario.script.count("account")):
+        bound += DELAY["account"] * (2**before - 1)  # each one in a row doubles the pause
     bound += scenario.patience if faults else SLACK
     if last > bound:
         yield f"recovery bounded: {last:.1f} s, allowed {bound:.1f} s"

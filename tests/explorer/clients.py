@@ -18,6 +18,7 @@ class Post:
     model: str = "chat"
     tries: int = 1
     deadline: int | None = None
+    priority: str | None = None
 
     @property
     def path(self) -> str:
@@ -32,6 +33,8 @@ class Post:
         }
         if self.deadline is not None:
             body["deadline_seconds"] = self.deadline
+        if self.priority is not None:
+            body["priority"] = self.priority
         return json.dumps(body)
 
 

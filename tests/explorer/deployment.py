@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -13,9 +13,10 @@ from replay.build import assemble as replay_of
 from sweeper.build import assemble as sweeper_of
 from tests.explorer.hub import Hub
 from tests.explorer.memory_bucket import MemoryBucket
+from tests.explorer.memory_keys import Keys
 from tests.explorer.memory_queue import URL, Sqs
 from tests.explorer.memory_table import MemoryTable, Store
-from tests.explorer.memory_valkey import Keys, MemoryValkey
+from tests.explorer.memory_valkey import MemoryValkey, Told
 from tests.explorer.memory_vendor import MemoryVendor
 from tests.explorer.processes import CountedIds, Pool, Silent, VirtualClock
 from tidegate.doors.assets import Assets
@@ -32,13 +33,19 @@ CHAT: dict[str, Any] = {
     "vendor": "v",
     "vendor_model": "v",
     "task": "chat",
-    "max_concurrency": 2,
+    "max_concurrency": 3,
     "timeouts": {"connect": 2, "read": 4, "total": 5, "margin": 4},
     "retry": {"attempts": 3, "starts": 5, "base": 2, "cap": 8},
     "cache": {"reuse": "always", "hard_ttl": 86_400},
     "price": {"per_call": 1000, "per_1k_input_tokens": 1000, "cached": 100},
     "deadline": 1800,
 }
+
+POSTS = 6
+"""Of one partner in a minute: no story but the one about that has more."""
+
+LANES = ("", "-low")
+"""What a model's two queues are called after its name."""
 
 IMAGE: dict[str, Any] = {
     **CHAT,
@@ -48,17 +55,25 @@ IMAGE: dict[str, Any] = {
 }
 
 
+PACE: dict[str, Any] = {
+    "requests_per_minute": 20, "burst": 1, "horizon": 4, "expected_latency": 1,
+}  # fmt: skip
+"""One call every 3 s: the second of two at once awaits its slot, the third is deferred."""
+
+
 @cache
 def catalogue() -> Catalogue:
-    """Return the models: each partner's own work, shared work, work never reused, images."""
+    """Return the models: each partner's own work, shared work, work never reused, images, paced."""
     return parse(
         {
+            "partners": {"requests_per_minute": POSTS},
             "models": {
                 "chat": CHAT,
                 "shared": {**CHAT, "cache": {**CHAT["cache"], "scope": "shared"}},
                 "image": IMAGE,
                 "once": {**CHAT, "cache": {**CHAT["cache"], "reuse": "never"}},
-            }
+                "paced": {**CHAT, "pace": PACE},
+            },
         }
     )
 
@@ -68,13 +83,17 @@ class Deployment:
     """Everything that is deployed. `reset` empties it; the functions stay built."""
 
     hub: Hub
+    scripts: list[Told] = field(default_factory=list)
+    """Told of each script that ran in Redis."""
 
     def __post_init__(self) -> None:
         self.catalogue = catalogue()
         visibility = round(self.catalogue.models["chat"].timeouts.visibility * 1000)
         self.store = Store()
         self.redis = Keys(lambda: self.hub.ms)
-        redriven = frozenset(URL + name for name in self.catalogue.models)
+        redriven = frozenset(
+            f"{URL}{name}{lane}" for name in self.catalogue.models for lane in LANES
+        )
         self.sqs = Sqs(self.hub, visibility, redriven=redriven)
         self.vendor = MemoryVendor(self.hub)
         self.ids = CountedIds()
@@ -104,17 +123,21 @@ class Deployment:
         self.store.stale.clear()
         self.redis.values.clear()
         self.redis.wipes = 0
+        self.scripts.clear()
         self.sqs.reset()
-        self.vendor.calls.clear()
-        self.vendor.script.clear()
+        self.vendor.reset()
         self.ids.again()
         for valkey in self._valkeys:
             valkey.fresh()
 
     def _valkey(self) -> MemoryValkey:
-        valkey = MemoryValkey(self.hub, self.redis)
+        valkey = MemoryValkey(self.hub, self.redis, self._ran)
         self._valkeys.append(valkey)
         return valkey
+
+    def _ran(self, script: str, keys: list[str], args: list[Any], answer: Any) -> None:
+        for told in self.scripts:
+            told(script, keys, args, answer)
 
     def _doors(self) -> dict[str, Any]:
         return {
@@ -134,8 +157,8 @@ class Deployment:
 
     def _worker(self, model: str) -> Callable[[MemoryValkey], Any]:
         settings = WorkerSettings(
-            "test", model, "jobs", "ledger", "assets", URL + model, f"{URL}{model}-dlq",
-            f"{URL}quarantine", "https://vendor", "secret", _redis(),
+            "test", model, "jobs", "ledger", "assets", URL + model, f"{URL}{model}-low",
+            f"{URL}{model}-dlq", f"{URL}quarantine", "https://vendor", "secret", _redis(),
         )  # fmt: skip
         entry = self.catalogue.models[model]
 

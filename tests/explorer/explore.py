@@ -11,7 +11,9 @@ from tests.explorer.always import Always
 from tests.explorer.at_rest import Rest, resting
 from tests.explorer.bounds import Base
 from tests.explorer.hub import Fault, Livelock, Plan
-from tests.explorer.scenarios import SCENARIOS, Scenario
+from tests.explorer.paced import Paced
+from tests.explorer.scenarios import SCENARIOS
+from tests.explorer.story import Scenario
 from tests.explorer.world import World
 
 
@@ -86,7 +88,7 @@ class Explorer:
     def _run(self, scenario: Scenario, plan: Plan, base: Base | None) -> Run:
         world = self.world
         world.reset(plan)
-        always = Always(world)
+        always, paced = Always(world), Paced(world)
         scenario.begin(world)
         try:
             world.run()
@@ -95,8 +97,9 @@ class Explorer:
             self._ask_again(scenario)
             rest = Rest(world, scenario, always, last, calls)
             broken = [*stuck, *rest.broken(base, world.hub.taken), *always.broken]
+            broken += [*paced.broken, *paced.rested()]
         except (Livelock, AssertionError) as error:
-            broken, last, calls = [f"comes to rest: {error}", *always.broken], 0.0, 0
+            broken, last, calls = [f"comes to rest: {error}", *always.broken, *paced.broken], 0.0, 0
         return Run(
             plan, tuple(world.hub.choices), tuple(world.hub.taken), tuple(broken), last,
             calls,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from tests.explorer.explore import Explorer, Run, extended
 from tests.explorer.mutants import Mutant
-from tests.explorer.scenarios import SCENARIOS, Scenario
+from tests.explorer.scenarios import SCENARIOS
+from tests.explorer.story import Scenario
 
 
 @dataclass(frozen=True)

@@ -47,6 +47,8 @@ class Sqs:
     """Told of a queue in which something has become visible."""
     redriven: frozenset[str] = frozenset()
     """Queues with a redrive policy."""
+    taken: Callable[[str, str], None] = lambda _url, _body: None
+    """Told of each message that a queue takes."""
     queues: dict[str, dict[str, Stored]] = field(default_factory=dict)
     dropped: int = 0
     _names: Any = field(default_factory=lambda: itertools.count(1))
@@ -62,6 +64,7 @@ class Sqs:
         now = self.hub.ms
         name = f"m{next(self._names)}"
         stored = Stored(name, body, group, attributes, now, now + delay * 1000)
+        self.taken(url, body)
         self._place(url, stored)
 
     def receive(self, url: str, millis: int | None = None) -> Stored | None:
@@ -73,7 +76,8 @@ class Sqs:
             if stored.receives > MAX_RECEIVES and url in self.redriven:
                 del self.queues[url][stored.id]
                 stored.source = url
-                self.queues.setdefault(f"{url}-dlq", {})[stored.id] = stored
+                dlq = url.removesuffix("-low") + "-dlq"
+                self.queues.setdefault(dlq, {})[stored.id] = stored
                 continue
             stored.receipt = f"{stored.id}.{stored.receives}"
             self.hide(url, stored, self.visibility_ms if millis is None else millis)
@@ -187,8 +191,8 @@ class Sqs:
         return {"Attributes": {"ApproximateNumberOfMessagesNotVisible": str(hidden)}}
 
 
-def record(stored: Stored) -> dict[str, Any]:
-    """Return a message as Lambda's event has it."""
+def record(stored: Stored, url: str) -> dict[str, Any]:
+    """Return a message of a queue as Lambda's event has it."""
     stamps = {
         name: {"stringValue": value["StringValue"], "dataType": value["DataType"]}
         for name, value in stored.attributes.items()
@@ -202,4 +206,5 @@ def record(stored: Stored) -> dict[str, Any]:
             "ApproximateReceiveCount": str(stored.receives),
         },
         "messageAttributes": stamps,
+        "eventSourceARN": f"arn:aws:sqs:us-east-1:000000000000:{url.rpartition('/')[2]}",
     }

@@ -11,6 +11,7 @@ from typing import Any
 from tests.explorer.hub import Hub
 from tidegate.errors import (
     VendorAccount,
+    VendorError,
     VendorFailed,
     VendorRefused,
     VendorThrottled,
@@ -47,17 +48,38 @@ class MemoryVendor:
     """What the first calls come to, whatever the plan says; then it is healthy."""
     calls: list[tuple[str, str]] = field(default_factory=list)
     """Content and idempotency key of each call that reached it."""
-    told: Callable[[str], None] = lambda _key: None
+    told: list[Callable[[str], None]] = field(default_factory=list)
     """Told of each call's idempotency key."""
+    came_to: list[Callable[[str, str], None]] = field(default_factory=list)
+    """Told how each call ended: ok, crash, or what is wrong with it."""
+
+    def reset(self) -> None:
+        """Have been asked nothing; the next calls come to nothing special."""
+        for each in (self.calls, self.script, self.told, self.came_to):
+            each.clear()
 
     def call(self, call: VendorCall) -> VendorAnswer:
         """Return the answer to one attempt."""
         fault = self.hub.choose("vendor.call", CALL)
         text = answer_to(call.input, call.params)
         self.calls.append((text, call.idempotency_key))
-        self.told(call.idempotency_key)
+        for told in self.told:
+            told(call.idempotency_key)
         if not fault and self.script:
             fault = self.script.pop(0)
+        ended = "crash"  # of a process that does not come back
+        try:
+            answer = self._answer(call, text, fault)
+            ended = fault or "ok"
+        except VendorError:
+            ended = fault
+            raise
+        finally:
+            for hear in self.came_to:
+                hear(call.idempotency_key, ended)
+        return answer
+
+    def _answer(self, call: VendorCall, text: str, fault: str) -> VendorAnswer:
         if fault == "crash":
             self.hub.die()
         if fault == "429":

@@ -57,6 +57,7 @@ def load() -> dict[str, Mutant]:
     from tests.explorer import (  # noqa: F401 - they register themselves
         mutants_accept,
         mutants_money,
+        mutants_pace,
         mutants_repair,
         mutants_work,
     )

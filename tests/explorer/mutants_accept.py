@@ -77,7 +77,7 @@ def _() -> list[Patch]:
 def _() -> list[Patch]:
     def store(asked: Any, doors: Any, job: Job, *rest: Any) -> Any:
         if not job.done:
-            accept._send(asked, doors, job)
+            doors.waiting_room.send(job)
         return original(asked, doors, job, *rest)
 
     original = accept._store

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tests.explorer import memory_valkey
+from tests.explorer import memory_pace, memory_scripts
 from tests.explorer.mutants import Patch, mutant
 from tidegate.doors import actions, jobs
 from tidegate.doors.actions import Action
@@ -59,11 +59,7 @@ def _() -> list[Patch]:
     return [(jobs, "_own", own)]
 
 
-@mutant(
-    "no lease",
-    at=-1,
-    why="the flight lets one worker at a time call",
-)
+@mutant("no lease", "two partners, shared work", at=1)
 def _() -> list[Patch]:
     return [(Lease, "take", lambda *_: 0.0)]
 
@@ -89,24 +85,24 @@ def _no_flight() -> list[Patch]:
 
 
 def _scripts(name: str, twin: Any) -> list[Patch]:
-    return [(memory_valkey, "SCRIPTS", {**memory_valkey.SCRIPTS, name: twin})]
+    return [(memory_scripts, "SCRIPTS", {**memory_scripts.SCRIPTS, name: twin})]
 
 
 @mutant("a lease does not know its owner", "one job", at=1)
 def _() -> list[Patch]:
-    def take(redis: Any, keys: Any, args: Any) -> list[int]:
+    def take(redis: Any, keys: Any, args: Any) -> Any:
         held = redis.live(keys[0])
         if held is not None:
             return [0, held[1] - redis.now()]
-        return memory_valkey.lease_take(redis, keys, args)
+        return memory_scripts.lease_take(redis, keys, args)
 
     return _scripts("lease_take", take)
 
 
 @mutant("a lease has no end", "every worker dies", at=0)
 def _() -> list[Patch]:
-    def take(redis: Any, keys: Any, args: Any) -> list[int]:
-        return memory_valkey.lease_take(redis, keys, [args[0], 10**9])
+    def take(redis: Any, keys: Any, args: Any) -> Any:
+        return memory_scripts.lease_take(redis, keys, [args[0], 10**9])
 
     return _scripts("lease_take", take)
 
@@ -122,8 +118,8 @@ def _() -> list[Patch]:
 
 @mutant("a place with the vendor has no end", "every worker dies", at=0)
 def _() -> list[Patch]:
-    def take(redis: Any, keys: Any, args: Any) -> list[int]:
-        return memory_valkey.pace_take(redis, keys, [*args[:2], 10**9])
+    def take(redis: Any, keys: Any, args: Any) -> Any:
+        return memory_pace.pace_take(redis, keys, [args[0], 10**9, *args[2:]])
 
     return _scripts("pace_take", take)
 

@@ -14,30 +14,20 @@ from hypothesis import strategies as st
 from moto import mock_aws
 
 from tests.explorer.conditions import compiled
-from tests.explorer.memory_valkey import SCRIPTS, Keys
-from tidegate.clock import SystemClock
+from tests.explorer.memory_keys import Keys
+from tests.explorer.memory_scripts import SCRIPTS
 from tidegate.doors.actions import packed
 from tidegate.doors.valkey import Valkey
-from tidegate.settings import RedisSettings
 
 NAMES = st.sampled_from(["a", "b", "c"])
 LONG = 60_000
 CALLS = st.one_of(
     st.tuples(st.just("lease_take"), NAMES),
     st.tuples(st.just("lease_release"), NAMES),
-    st.tuples(st.just("pace_take"), NAMES),
-    st.tuples(st.just("forget"), NAMES),
     st.tuples(st.just("stage"), NAMES),
     st.tuples(st.just("promote"), NAMES),
     st.tuples(st.just("get_many"), NAMES),
 )
-
-
-@pytest.fixture
-def valkey(redis_url: str) -> Iterator[Valkey]:
-    door = Valkey(RedisSettings(redis_url, None, None, "us-east-1"), None, SystemClock())
-    yield door
-    door.close()
 
 
 class _Memory:
@@ -50,25 +40,18 @@ class _Memory:
     def set(self, key: str, value: str, seconds: float) -> None:
         self.keys.set(key, value, round(seconds * 1000))
 
-    def forget(self, key: str, member: str) -> None:
-        self.keys.forget(key, member)
-
     def get_many(self, keys: list[str]) -> list[Any]:
         return [self.keys.get(key) for key in keys]
 
 
 def _done(door: Any, tag: str, call: str, name: str) -> Any:
-    lease, calls = f"{{{tag}}}:lease", f"{{{tag}}}:calls"
+    lease = f"{{{tag}}}:lease"
     stage, result, pending = (f"{{{tag}}}:{n}" for n in ("stage", "result", "pending"))
     match call:
         case "lease_take":
             return door.run(call, [lease], [name, LONG])[0]
         case "lease_release":
             return door.run(call, [lease], [name])
-        case "pace_take":
-            return door.run(call, [calls], [name, 2, LONG])[0]
-        case "forget":
-            return door.forget(calls, name)
         case "stage":
             door.set(stage, name, 60)
             return door.set(pending, name, 60)
@@ -97,11 +80,8 @@ def test_a_lease_that_has_ended_is_free_in_both(valkey: Valkey) -> None:
         taken, left = door.run("lease_take", ["{x}:lease"], ["b", 30])
         assert taken == 0
         assert 0 < left <= 30
-        assert door.run("pace_take", ["{x}:calls"], ["a", 1, 30])[0] == 1
-        assert door.run("pace_take", ["{x}:calls"], ["b", 1, 30])[0] == 0
         time.sleep(0.05)
         assert door.run("lease_take", ["{x}:lease"], ["b", 30])[0] == 1
-        assert door.run("pace_take", ["{x}:calls"], ["b", 1, 30])[0] == 1
 
 
 CONDITIONS = (

@@ -44,7 +44,11 @@ class World:
         self.hub.reset(plan)
         self.deployed.reset()
         self.heard: list[Heard] = []
+        self.asked: list[tuple[str, int]] = []
+        """Posts: whose, and when."""
         self.busy: dict[str, int] = {}
+        self.off: dict[str, tuple[int, float]] = {}
+        """By model: from when till when an operator has been told that it is paused."""
         self._last_tick = EPOCH
 
     def run(self) -> None:
@@ -69,11 +73,24 @@ class World:
             body = json.loads(answer["body"]) if answer else {}
             headers = answer["multiValueHeaders"] if answer else {}
             self.heard.append(Heard(post, status, body, headers))
+            if status == 429:
+                self._limited(post, headers, left)
             if (status == 0 or status >= 500) and left > 1:
                 self.hub.at(self.hub.ms + AGAIN_MS, lambda: self.post(post, left - 1))
 
+        self.asked.append((post.partner, self.hub.ms))
         headers = {"Content-Type": ["application/json"], "Idempotency-Key": [post.key]}
         self.request("POST", post.path, post.partner, headers, post.body(), heard)
+
+    def _limited(self, post: Post, headers: dict[str, list[str]], left: int) -> None:
+        """Post again when that is allowed; nobody is refused who asked within the limit."""
+        minute = self.hub.ms - 60_000
+        asked = sum(who == post.partner and at > minute for who, at in self.asked)
+        if asked <= self.deployed.catalogue.partners.requests_per_minute:
+            self.hub.broken.append(f"429 above the limit: told after {asked} posts")
+        if left > 1:
+            again = self.hub.ms + int(headers["Retry-After"][0]) * 1000
+            self.hub.at(again, lambda: self.post(post, left - 1))
 
     def cancel(self, key: str, partner: str = "acme", tries: int = 3) -> None:
         """Cancel the job that the last answer to a key named, if there was one."""
@@ -138,7 +155,7 @@ class World:
         self.hub.spawn("replay", body, ended)
 
     def _deliver(self, url: str) -> None:
-        model = url.removeprefix(URL)
+        model = url.removeprefix(URL).removesuffix("-low")
         if model not in self.deployed.workers:
             return
         while self.busy.get(url, 0) < WORKERS:
@@ -153,7 +170,7 @@ class World:
         pool = self.deployed.workers[model]
         process = pool.take()
         doors, entry = process[1]
-        event = {"Records": [record(stored)]}
+        event = {"Records": [record(stored, url)]}
         receipt, name = stored.receipt, stored.id
         context: Any = Context(self.hub, entry.timeouts.function)
         running = [True]
