@@ -5,7 +5,6 @@ The replay function does it, where the data is; this asks for it and shows what 
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -14,12 +13,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import boto3
 import typer
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cli import functions
 from cli.deployment import Endpoint, Env, Region
+from cli.functions import Refused as Refused
 
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
@@ -54,10 +54,6 @@ OlderThan = Annotated[float | None, typer.Option(help="Only messages sent so man
 Rate = Annotated[float, typer.Option(help="Jobs sent again per second, at most.")]
 Limit = Annotated[int, typer.Option(help="At most so many messages.")]
 Yes = Annotated[bool, typer.Option("--yes", help="Do it; without ids, the default only looks.")]
-
-
-class Refused(Exception):
-    """The function did not do what it was asked; `str()` says why."""
 
 
 @app.command("list")
@@ -159,21 +155,8 @@ def invoke(client: LambdaClient, env: str, request: dict[str, Any]) -> dict[str,
     Raises:
         Refused: it could not be reached, failed, or says that the request is wrong.
     """
-    try:
-        reply = client.invoke(FunctionName=f"tidegate-{env}-replay", Payload=json.dumps(request))
-        answer: dict[str, Any] = json.loads(reply["Payload"].read())
-    except (ClientError, BotoCoreError) as error:
-        if (
-            getattr(error, "response", {}).get("Error", {}).get("Code")
-            == "TooManyRequestsException"
-        ):
-            raise Refused("another replay is running; try again when it has ended") from None
-        raise Refused(str(error)) from error
-    if "FunctionError" in reply:
-        raise Refused(f"the function failed: {answer.get('errorMessage', 'it does not say why')}")
-    if "error" in answer:
-        raise Refused(f"{answer['error']['code']}: {answer['error']['message']}")
-    return answer
+    busy = "another replay is running; try again when it has ended"
+    return functions.invoke(client, f"tidegate-{env}-replay", request, busy=busy)
 
 
 def _run(client: LambdaClient, env: str, request: dict[str, Any], limit: int) -> None:

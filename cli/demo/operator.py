@@ -1,21 +1,23 @@
-"""What an operator does with a running stack: runs dead letters again, audits the money."""
+"""What an operator does with a running stack: pauses a model, runs dead letters again, audits."""
 
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 from botocore.config import Config
 
 from cli.dlq import answers
 from cli.ledger import Audited, audited
 from cli.local.stack import ENVIRONMENT, StackInfo, client
+from cli.models import switched
 
 PATIENCE = 120
 """Seconds a replay may take here."""
 
 
 class Operator:
-    """Acts through the same functions as `tidegate dlq` and `tidegate ledger`."""
+    """Acts through the same functions as `tidegate models`, `tidegate dlq`, `tidegate ledger`."""
 
     def __init__(self, info: StackInfo) -> None:
         self._tables = info.tables
@@ -26,6 +28,12 @@ class Operator:
         """Close all connections."""
         self._dynamodb.close()
         self._lambda.close()
+
+    def pause(self, model: str, seconds: float, why: str) -> dict[str, Any]:
+        """Pause a model for a while; return what is shown of it then."""
+        request = {"switch": "pause", "seconds": seconds, "by": "demo", "why": why}
+        switched(self._lambda, ENVIRONMENT, model, request)
+        return switched(self._lambda, ENVIRONMENT, model, {"switch": "show"})
 
     def replay(self, model: str, code: str) -> Counter[str]:
         """Run every dead letter of a model with this error code again; return what came of it."""

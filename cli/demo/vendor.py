@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +12,10 @@ import httpx
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One request as the vendor saw it. Times are seconds of the vendor's own clock."""
+    """One request as the vendor saw it.
+
+    Times are seconds of the clock that `time.monotonic` reads: the vendor is on this machine.
+    """
 
     number: int
     status: int
@@ -20,6 +24,8 @@ class Call:
     retry_after: float | None
     work: str
     """Equal for every try of one piece of work."""
+    asked: str
+    """The request's body as JSON."""
 
 
 class Vendor:
@@ -71,6 +77,7 @@ class Vendor:
                 ended_at=record["ended_at"],
                 retry_after=record["retry_after"],
                 work=record["fingerprint"],
+                asked=json.dumps(record["body"]),
             )
             for record in response.json()["requests"]
         ]

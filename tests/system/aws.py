@@ -56,9 +56,11 @@ class Aws:
 
     def delayed(self, queue: str) -> bool:
         """Return whether a message in `queue` waits for its time."""
-        name = "ApproximateNumberOfMessagesDelayed"
-        reply = self.sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=[name])
-        return int(reply["Attributes"][name]) > 0
+        return self._holds(queue, "ApproximateNumberOfMessagesDelayed")
+
+    def in_hand(self, queue: str) -> bool:
+        """Return whether a reader has a message of `queue`."""
+        return self._holds(queue, "ApproximateNumberOfMessagesNotVisible")
 
     def log_lines(self, function: str | None = None) -> Iterator[str]:
         """Yield every line of a function's log group, or of every log group."""
@@ -68,6 +70,10 @@ class Aws:
                 lines = self._logs.get_paginator("filter_log_events")
                 for events in lines.paginate(logGroupName=group["logGroupName"]):
                     yield from (event["message"] for event in events["events"])
+
+    def _holds(self, queue: str, count: Any) -> bool:
+        reply = self.sqs.get_queue_attributes(QueueUrl=queue, AttributeNames=[count])
+        return int(reply["Attributes"][count]) > 0
 
     def _messages(self, queue: str) -> list[dict[str, Any]]:
         # Left visible: what is not looked for is somebody else's.

@@ -7,6 +7,8 @@ import signal
 import time
 from dataclasses import dataclass
 
+from redis import Redis
+
 from cli.local.stack import StackInfo
 from tests.system import processes
 from tests.system.partner import Partner, Words, ask
@@ -27,6 +29,8 @@ class Crash:
     """Of the job it had."""
     at: float
     """Seconds since the epoch."""
+    places: int
+    """Calls in flight that the model counts right after."""
 
 
 def kill_a_worker(stack: StackInfo, partner: Partner, vendor: Vendor, words: Words) -> Crash:
@@ -39,7 +43,14 @@ def kill_a_worker(stack: StackInfo, partner: Partner, vendor: Vendor, words: Wor
     workers = _calling(stack)
     assert len(workers) == 1, f"workers amid a call: {workers}"
     os.kill(workers[0], signal.SIGKILL)
-    return Crash(prompt, key, reply.headers["Location"], time.time())
+    at, places = time.time(), in_flight(stack)
+    return Crash(prompt, key, reply.headers["Location"], at, places)
+
+
+def in_flight(stack: StackInfo) -> int:
+    """Return how many calls of the model hold a place."""
+    with Redis.from_url(stack.redis_url) as client:
+        return int(client.zcard(f"tg:{{{MODEL}}}:calls"))
 
 
 def _calling(stack: StackInfo) -> list[int]:

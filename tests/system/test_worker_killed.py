@@ -10,8 +10,10 @@ from datetime import datetime
 
 import pytest
 
-from tests.system.crash import MODEL, Crash
+from cli.local.stack import StackInfo
+from tests.system.crash import MODEL, Crash, in_flight
 from tests.system.partner import Partner, ask
+from tests.system.patience import until
 from tests.system.vendor import Vendor, entry
 
 pytestmark = pytest.mark.system
@@ -21,7 +23,11 @@ SLACK = 25
 
 
 def test_its_job_is_completed_by_the_next_delivery(
-    crash: Crash, acme: Partner, vendor: Vendor, measured: Callable[[str, float], None]
+    crash: Crash,
+    acme: Partner,
+    stack: StackInfo,
+    vendor: Vendor,
+    measured: Callable[[str, float], None],
 ) -> None:
     bound = entry(MODEL).timeouts.visibility + SLACK
     job = acme.ended_at(crash.location, patience=bound)
@@ -30,6 +36,9 @@ def test_its_job_is_completed_by_the_next_delivery(
     assert (job["status"], job["attempts"], job["error"]) == ("completed", 2, None)
     assert len(vendor.calls(crash.prompt)) == 2
     assert recovery < bound
+    # Its place among the calls in flight was kept as long as it could have lived, and no longer.
+    assert crash.places == 1
+    until(lambda: in_flight(stack) == 0, patience=5, awaited="place of the dead worker")
     repeated = acme.post(ask(MODEL, crash.prompt), crash.key)
     assert repeated.json()["id"] == job["id"]
     assert repeated.headers["X-Cache-Lookup"] == "HIT-IDEMPOTENT"

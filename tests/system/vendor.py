@@ -34,9 +34,12 @@ class Vendor:
         """Let the next answer for one of our models be `text`."""
         self._script({"type": "reply", "text": text}, model)
 
-    def fail(self, model: str, status: int, times: int | None = 1) -> None:
+    def fail(
+        self, model: str, status: int, times: int | None = 1, retry_after: float | None = None
+    ) -> None:
         """Refuse the next calls for one of our models; `None` is all of them."""
-        self._script({"type": "fail", "status": status, "times": times}, model)
+        refusal = {"type": "fail", "status": status, "times": times, "retry_after": retry_after}
+        self._script(refusal, model)
 
     def delay(self, model: str, seconds: float) -> None:
         """Let the next answer for one of our models take its time."""

@@ -12,6 +12,7 @@ from cli.demo.acts import (
     refusals,
     spread,
     storm,
+    turns,
     warm_up,
 )
 from cli.demo.stage import Act
@@ -22,6 +23,7 @@ ACTS: tuple[Act, ...] = (
     burst.ACT,
     spread.ACT,
     storm.ACT,
+    turns.ACT,
     hallucination.ACT,
     dead_letter.ACT,
     outage.ACT,

@@ -1,0 +1,173 @@
+"""`tidegate models`: whether a model may be called; paused and resumed by hand.
+
+The model's worker does it, where its pace is kept; this asks for it and shows what it says.
+"""
+
+from __future__ import annotations
+
+import getpass
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import boto3
+import typer
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cli.deployment import Endpoint, Env, Region
+from cli.dlq import WIDE
+from cli.functions import Refused, invoke
+from cli.local.stack import CATALOGUE
+from tidegate.rules import catalogue
+
+if TYPE_CHECKING:
+    from mypy_boto3_lambda import LambdaClient
+
+app = typer.Typer(help="Models: pause one, resume it, show their pace.", no_args_is_help=True)
+
+CONFIG = Config(connect_timeout=5, read_timeout=60, retries={"total_max_attempts": 2})
+"""Twice is once: the last word counts."""
+
+WHO_AM_I = Config(connect_timeout=2, read_timeout=2, retries={"total_max_attempts": 1})
+
+LONGEST_NAME = 200
+"""Characters of `by`, as the worker takes them."""
+
+AT_ONCE = 8
+"""Workers asked side by side: one that has to be started takes seconds."""
+
+COLUMNS = ("model", "calls", "until", "by", "why", "since", "refused in a row", "rate")
+
+UNSEEN = "Redis cannot be reached: no call begins as long as that lasts"
+STORED = f"{UNSEEN}. It is stored; when Redis is back, `models show` makes workers heed it"
+
+Model = Annotated[str, typer.Argument(help="A name of the catalogue.")]
+
+
+@app.command()
+def pause(
+    model: Model,
+    env: Env,
+    why: Annotated[str, typer.Option(help="For whoever finds it paused.")],
+    for_: Annotated[
+        float | None, typer.Option("--for", help="Seconds until it resumes by itself.")
+    ] = None,
+    region: Region = None,
+    endpoint_url: Endpoint = None,
+) -> None:
+    """Let no call of a model begin; its jobs wait. Calls under way end as usual."""
+    request: dict[str, Any] = {"switch": "pause", "by": _caller(region, endpoint_url), "why": why}
+    request |= {} if for_ is None else {"seconds": for_}
+    _run(_client(region, endpoint_url), env, [model], request)
+
+
+@app.command()
+def resume(
+    model: Model,
+    env: Env,
+    why: Annotated[str | None, typer.Option(help="For the record.")] = None,
+    region: Region = None,
+    endpoint_url: Endpoint = None,
+) -> None:
+    """Let a model be called again; ends a cool-down as well."""
+    request = {"switch": "resume", "by": _caller(region, endpoint_url)}
+    request |= {} if why is None else {"why": why}
+    _run(_client(region, endpoint_url), env, [model], request)
+
+
+@app.command()
+def show(
+    env: Env,
+    model: Annotated[str | None, typer.Argument(help="One model; default: all.")] = None,
+    region: Region = None,
+    endpoint_url: Endpoint = None,
+) -> None:
+    """Show which models are paused, by whom or by their vendor, and how fast they are used."""
+    models = [model] if model else list(catalogue.load(CATALOGUE, env).models)
+    _run(_client(region, endpoint_url), env, models, {"switch": "show"})
+
+
+def switched(client: LambdaClient, env: str, model: str, request: dict[str, Any]) -> dict[str, Any]:
+    """Return what a model's worker answers to one turn of its switch, or to a look at it.
+
+    Raises:
+        Refused: it could not be reached, failed, or says that the request is wrong.
+    """
+    busy = "all its workers are busy; try again"
+    return invoke(client, f"tidegate-{env}-worker-{model}", request, busy=busy)
+
+
+def state(answer: dict[str, Any]) -> str:
+    """Return in a few words whether calls of a model begin."""
+    cool_down = answer["cool_down"]
+    if answer["paused"]:
+        return "paused by hand"
+    if not answer["seen"]:
+        return "none: no Redis"
+    if cool_down["seconds"] > 0:
+        cause = "account refused" if cool_down["reason"] == "account" else "throttled"
+        return f"{cause}, {cool_down['seconds']:.0f} s left"
+    return "one, to try" if cool_down["in_a_row"] else "yes"
+
+
+def _run(client: LambdaClient, env: str, models: Sequence[str], request: dict[str, Any]) -> None:
+    def ask(model: str) -> dict[str, Any] | Refused:
+        try:
+            return switched(client, env, model, request)
+        except Refused as refused:
+            return refused
+
+    console = Console() if sys.stdout.isatty() else Console(width=WIDE)
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        told = dict(zip(models, pool.map(ask, models), strict=True))
+    answers = [answer for answer in told.values() if not isinstance(answer, Refused)]
+    if answers:
+        _show(console, answers)
+    wrong = {model: str(each) for model, each in told.items() if isinstance(each, Refused)}
+    unseen = UNSEEN if request["switch"] == "show" else STORED
+    wrong |= {each["model"]: unseen for each in answers if not each["seen"]}
+    for model, sentence in wrong.items():
+        console.print(f"{model}: {sentence}", style="red", markup=False, soft_wrap=True)
+    if wrong:
+        raise typer.Exit(1)
+
+
+def _show(console: Console, answers: Sequence[dict[str, Any]]) -> None:
+    table = Table(*COLUMNS)
+    for each in answers:
+        cool_down = each["cool_down"]
+        row = (
+            each["model"], state(each), _moment(each["until"]) if each["paused"] else "",
+            each["by"], each["why"], _moment(each["at"]), str(cool_down["in_a_row"]),
+            f"{cool_down['rate']:.0%}",
+        )  # fmt: skip
+        table.add_row(*map(Text, row))  # a reason may be anybody's words: no markup
+    console.print(table)
+
+
+def _moment(seconds: float | None) -> str:
+    """Return a time since the epoch in words; nothing if there is none."""
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%SZ}" if seconds else ""
+
+
+def _caller(region: str | None, endpoint_url: str | None) -> str:
+    """Return who runs this: as AWS names the credentials, else as this machine does."""
+    try:
+        sts = boto3.client("sts", region_name=region, endpoint_url=endpoint_url, config=WHO_AM_I)
+        name = sts.get_caller_identity()["Arn"].rpartition(":")[2]
+    except (ClientError, BotoCoreError):
+        try:
+            name = getpass.getuser()
+        except (OSError, KeyError, ImportError):  # a container without an entry for its user
+            name = ""
+    return name[-LONGEST_NAME:] or "-"
+
+
+def _client(region: str | None, endpoint_url: str | None) -> LambdaClient:
+    return boto3.client("lambda", region_name=region, endpoint_url=endpoint_url, config=CONFIG)
