@@ -57,7 +57,8 @@ def create_tables_and_queues(models: Catalogue) -> None:
         dlq = sqs.create_queue(QueueName=f"tg-{model}-dlq")["QueueUrl"]
         arn = sqs.get_queue_attributes(QueueUrl=dlq, AttributeNames=["QueueArn"])
         redrive = {"deadLetterTargetArn": arn["Attributes"]["QueueArn"], "maxReceiveCount": 10}
-        sqs.create_queue(
-            QueueName=f"tg-{model}",
-            Attributes={"RedrivePolicy": json.dumps(redrive), "VisibilityTimeout": "60"},
-        )
+        for name in (f"tg-{model}", f"tg-{model}-low"):
+            sqs.create_queue(
+                QueueName=name,
+                Attributes={"RedrivePolicy": json.dumps(redrive), "VisibilityTimeout": "60"},
+            )

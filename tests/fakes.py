@@ -14,12 +14,15 @@ class FakeClock:
 
     def __init__(self, now: float = 1_900_000_000.0) -> None:
         self.time = now
+        self.slept: Callable[[float], None] = lambda _seconds: None
+        """Told how long somebody slept, for what has a clock of its own."""
 
     def now(self) -> float:
         return self.time
 
     def sleep(self, seconds: float) -> None:
         self.time += seconds
+        self.slept(seconds)
 
 
 class FakeIds:

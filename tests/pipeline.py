@@ -19,6 +19,7 @@ from sweeper.handler import handle as handle_sweep
 from tests.cloud import REGION as REGION
 from tests.cloud import create_tables_and_queues as create_tables_and_queues
 from tests.fakes import FakeClock, FakeIds, LambdaContext, ScriptedVendor
+from tests.redis_time import pass_time
 from tidegate.doors.dynamo import Table
 from tidegate.doors.ledger import Ledger
 from tidegate.doors.valkey import Valkey
@@ -152,12 +153,20 @@ class Pipeline:
         extra: dict[str, str | list[str]] = {k.replace("_", "-"): v for k, v in headers.items()}
         return self.send("GET", path, partner=partner, headers=extra)
 
-    def deliver(self, model: str, remaining: float = 9.0) -> int:
-        """Do what Lambda's event source mapping does with the messages there are now."""
-        url = self.queue_url(model)
+    def later(self, seconds: float) -> None:
+        """Let time pass for the functions and for Redis."""
+        self.clock.time += seconds
+        self.valkey._do(lambda client: pass_time(client, seconds))
+
+    def deliver(self, queue: str, remaining: float = 9.0, most: int = 10) -> int:
+        """Do what Lambda's event source mapping does with the messages there are now.
+
+        `queue` is the name of a model, or `<model>-low`.
+        """
+        url, model = self.queue_url(queue), queue.removesuffix("-low")
         reply = self.sqs.receive_message(
             QueueUrl=url,
-            MaxNumberOfMessages=10,
+            MaxNumberOfMessages=most,
             AttributeNames=["All"],
             MessageAttributeNames=["All"],
         )
@@ -173,6 +182,7 @@ class Pipeline:
                     name: {"stringValue": value["StringValue"], "dataType": value["DataType"]}
                     for name, value in message.get("MessageAttributes", {}).items()
                 },
+                "eventSourceARN": f"arn:aws:sqs:{REGION}:123456789012:{url.rpartition('/')[2]}",
             }
             context: Any = LambdaContext(remaining)
             result = handle_worker({"Records": [record]}, context, self.worker(model), entry)
@@ -201,6 +211,7 @@ class Pipeline:
             ledger_table="ledger",
             assets_bucket="assets",
             queue_url=self.queue_url(model),
+            low_queue_url=self.queue_url(f"{model}-low"),
             dlq_url=self.dlq_url(model),
             quarantine_url=self.quarantine_url,
             vendor_base_url="http://vendor.invalid",

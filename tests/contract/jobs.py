@@ -1,11 +1,11 @@
-"""What tests of working share: a report, and reading and draining a pipeline."""
+"""What tests of working share: jobs and a report, and reading and draining a pipeline."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from tests.pipeline import Pipeline
-from tidegate.rules.job import Job
+from tidegate.rules.job import Job, Lane, Status
 
 REPORT = {
     "account_id": 7,
@@ -26,3 +26,14 @@ def drain(pipeline: Pipeline, model: str) -> None:
     for _ in range(30):
         if not pipeline.deliver(model):
             return
+
+
+def job(
+    partner: str, name: str = "job_1", *, at: float = 1.0, model: str = "m", lane: Lane = "normal"
+) -> Job:
+    """Return a job as it waits, accepted at a moment."""
+    return Job(
+        id=name, partner=partner, model=model, task="chat", job_key="k", fingerprint="f",
+        idempotency_hash="i", status=Status.QUEUED, created_at=at, enqueued_at=at,
+        deadline_at=at + 3600, priority=lane,
+    )  # fmt: skip

@@ -219,7 +219,9 @@ def test_a_stuck_job_holds_its_work_no_longer_than_its_deadline(pipeline: Pipeli
 
     fresh = pipeline.post(BODY, "b").json["id"]
     assert fresh != stuck
-    pipeline.api.doors.queue.send(pipeline.queue_url("chat-mini"), stuck, "acme")  # it turns up
+    pipeline.api.doors.waiting_room.queue.send(
+        pipeline.queue_url("chat-mini"), stuck, "acme"
+    )  # it turns up
     while pipeline.deliver("chat-mini"):
         pass
     assert pipeline.get(f"/v1/jobs/{fresh}").json["status"] == "completed"

@@ -40,6 +40,7 @@ def deployed(
         "REDIS_URL": redis_url,
         "MODEL": "chat-mini",
         "QUEUE_URL": pipeline.queue_url("chat-mini"),
+        "LOW_QUEUE_URL": pipeline.queue_url("chat-mini-low"),
         "DLQ_URL": pipeline.dlq_url("chat-mini"),
         "QUARANTINE_URL": pipeline.quarantine_url,
         "VENDOR_BASE_URL": "http://127.0.0.1:1",
@@ -130,7 +131,7 @@ def test_a_door_that_fails_is_a_503_to_try_again(
     def unavailable(*_args: object, **_kwargs: object) -> None:
         raise ClientError({"Error": {"Code": "ServiceUnavailable"}}, "SendMessage")
 
-    monkeypatch.setattr(type(built.doors.queue), "send", unavailable)
+    monkeypatch.setattr(type(built.doors.waiting_room.queue), "send", unavailable)
     answer = api.handler.handler(event("api"), CONTEXT)
     assert answer["statusCode"] == 503
     assert json.loads(answer["body"])["code"] == "temporarily_unavailable"

@@ -1,4 +1,4 @@
-"""Lease, pace and cache on a real Redis, one node and a cluster."""
+"""Lease, pace, line and cache on a real Redis, one node and a cluster."""
 
 from __future__ import annotations
 
@@ -8,10 +8,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.contract.jobs import job
+from tests.contract.paces import LIFE, caller, entry, kept, pace
 from tests.fakes import FakeClock
 from tidegate.doors.cache import Cache, Cached, Staged
 from tidegate.doors.lease import Lease
-from tidegate.doors.pace import Pace
+from tidegate.doors.line import Line
+from tidegate.doors.pace import KNOWN, Pace
+from tidegate.doors.rate import Rate
 from tidegate.doors.valkey import REST, Valkey
 from tidegate.errors import CacheUnavailable
 from tidegate.settings import RedisSettings
@@ -52,15 +56,18 @@ def test_no_lease_without_a_life(valkey: Valkey, life: float) -> None:
 
 
 def test_places_are_counted_by_reservation(valkey: Valkey) -> None:
-    pace = Pace(valkey, "m", 2)
-    assert pace.take("a", 30) == 0
-    assert pace.take("a", 30) == 0  # the reply was lost: counted once
-    assert pace.take("b", 30) == 0
-    assert 0 < pace.take("c", 30) <= 30
-    pace.give_back("a")
-    pace.give_back("a")
-    assert pace.take("c", 30) == 0
-    assert pace.take("d", 30) > 0
+    model = pace(valkey, places=2)
+    a, b, c = caller("a"), caller("b"), caller("c")
+    assert model.take(a, LIFE, 0).granted
+    assert model.take(a, LIFE, 0).granted  # the reply was lost: counted once
+    assert model.take(b, LIFE, 0).granted
+    full = model.take(c, LIFE, 0)
+    assert full.why == "calls"
+    assert 0 < full.wait <= LIFE
+    model.give_back(a)
+    model.give_back(a)
+    assert model.take(c, LIFE, 0).granted
+    assert model.take(caller("d"), LIFE, 0).why == "calls"
 
 
 @settings(
@@ -70,21 +77,21 @@ def test_places_are_counted_by_reservation(valkey: Valkey) -> None:
 def test_never_more_calls_than_places_and_back_to_none(
     valkey: Valkey, steps: list[tuple[bool, int]]
 ) -> None:
-    pace = Pace(valkey, "property", 3)
+    model = pace(valkey, places=3, model="property")
     held: set[int] = set()
     for take, who in steps:
         if take:
-            taken = pace.take(str(who), 30) == 0
+            taken = model.take(caller(str(who)), LIFE, 0).granted
             assert taken == (who in held or len(held) < 3)
             held |= {who} if taken else set()
         else:
-            pace.give_back(str(who))
+            model.give_back(caller(str(who)))
             held.discard(who)
     for who in range(7):
-        pace.give_back(str(who))
-    assert all(pace.take(f"after-{n}", 30) == 0 for n in range(3))
+        model.give_back(caller(str(who)))
+    assert all(model.take(caller(f"after-{n}"), LIFE, 0).granted for n in range(3))
     for n in range(3):
-        pace.give_back(f"after-{n}")
+        model.give_back(caller(f"after-{n}"))
 
 
 def test_a_reader_sees_no_answer_before_its_promotion(valkey: Valkey) -> None:
@@ -110,31 +117,37 @@ def test_an_answer_whose_life_is_over_is_not_promoted(valkey: Valkey) -> None:
 
 
 def test_every_key_has_an_end(valkey: Valkey) -> None:
-    cache, lease, pace = Cache(valkey), Lease(valkey), Pace(valkey, "m", 1)
+    cache, lease = Cache(valkey), Lease(valkey)
     staged = Staged("job_1", "raw", [], False, 1, 1, 1, None, 100.0)
     cache.stage("other", staged, 60)
     cache.mark_pending(KEY, "job_1", 60)
     cache.promote("third", Cached("job_1", {}, 100.0, 160.0), 100.0)
     lease.take(KEY, "t", 60)
-    pace.take("r", 60)
-    keys = [
-        "tg:{other}:stage",
-        f"tg:{{{KEY}}}:pending",
-        "tg:{third}:result",
-        f"tg:{{{KEY}}}:lease",
-        "tg:{m}:calls",
-    ]
+    model = pace(valkey, requests_per_minute=60, tokens_per_minute=6000)
+    model.take(caller("r", 100, lane="low"), 60, 0)
+    Line(valkey).join(job("acme"))
+    Line(valkey).turn(job("acme", "job_2"), 1)
+    Rate(valkey).take("acme", "request", 60)
+    longest = {"pause": KNOWN, "line": 86_400, "turn": 86_400}
+    keys = {
+        "tg:{other}:stage", f"tg:{{{KEY}}}:pending", "tg:{third}:result", f"tg:{{{KEY}}}:lease",
+        "tg:{m}:pause", "tg:{m}:calls", "tg:{m}:requests", "tg:{m}:tokens", "tg:{m}:low",
+        "tg:{m}:held:r", "tg:{m}:line", "tg:{m}:turn", "tg:{partner:acme}:posts",
+    }  # fmt: skip
+    assert set(kept(valkey)) == keys
 
     def life(key: str) -> float:
         return int(valkey._do(lambda client: client.pttl(key))) / 1000
 
-    assert all(0 < life(key) <= 60 for key in keys)
+    assert all(0 < life(key) <= longest.get(key.rpartition(":")[2], 60) for key in keys)
 
 
 def test_an_unreachable_redis_is_one_error(no_valkey: Valkey) -> None:
     for call in (
         lambda: Lease(no_valkey).take(KEY, "t", 1),
-        lambda: Pace(no_valkey, "m", 1).take("r", 1),
+        lambda: Pace(no_valkey, "m", entry()).take(caller("r"), 1, 0),
+        lambda: Line(no_valkey).turn(job("acme"), 1),
+        lambda: Rate(no_valkey).take("acme", "r", 1),
         lambda: Cache(no_valkey).look(KEY, 0.0),
     ):
         with pytest.raises(CacheUnavailable):

@@ -11,6 +11,7 @@ from tests.contract.test_accept import BODY, finished
 from tests.pipeline import Pipeline
 from tidegate.doors.cache import Cached, Staged
 from tidegate.doors.jobs import Jobs
+from tidegate.doors.pace import Caller
 from tidegate.errors import (
     LostFence,
     VendorFailed,
@@ -33,7 +34,7 @@ def test_poison_reaches_the_dlq_and_disturbs_nothing(pipeline: Pipeline) -> None
 def test_a_message_in_another_models_queue_is_not_worked_on(pipeline: Pipeline) -> None:
     job_id = pipeline.post(BODY).json["id"]
     pipeline.sqs.purge_queue(QueueUrl=pipeline.queue_url("chat-mini"))
-    queue = pipeline.api.doors.queue
+    queue = pipeline.api.doors.waiting_room.queue
     queue.send(pipeline.queue_url("code-command"), job_id, "acme")
     drain(pipeline, "code-command")
     assert pipeline.vendor.calls == []
@@ -43,7 +44,7 @@ def test_a_message_in_another_models_queue_is_not_worked_on(pipeline: Pipeline) 
 
 def test_a_message_of_an_absent_or_finished_job_is_acknowledged(pipeline: Pipeline) -> None:
     job_id = finished(pipeline)
-    queue = pipeline.api.doors.queue
+    queue = pipeline.api.doors.waiting_room.queue
     for other in (job_id, "job_unknown"):
         queue.send(pipeline.queue_url("chat-mini"), other, "acme")
     drain(pipeline, "chat-mini")
@@ -91,9 +92,10 @@ def test_without_redis_nobody_calls_the_vendor_and_nothing_is_lost(
 
 
 def test_a_full_pace_defers(pipeline: Pipeline) -> None:
-    pace = pipeline.worker("chat-mini").pace
+    pace = pipeline.worker("chat-mini").pacing.pace
+    pace.switch(off=False, until=None, turned=False)
     for n in range(pipeline.models.models["chat-mini"].in_flight):
-        assert pace.take(f"other-{n}", 60) == 0
+        assert pace.take(Caller(f"other-{n}", "umbrella", "normal", 0), 60, 0).granted
     pipeline.post(BODY)
     pipeline.deliver("chat-mini")
     assert pipeline.vendor.calls == []
@@ -103,9 +105,10 @@ def test_places_come_back_after_the_call_whatever_became_of_it(pipeline: Pipelin
     pipeline.vendor.script = [VendorFailed("500")]
     finished(pipeline)
     drain(pipeline, "chat-mini")
-    pace = pipeline.worker("chat-mini").pace
+    pace = pipeline.worker("chat-mini").pacing.pace
+    pace.switch(off=False, until=None, turned=False)
     for n in range(pipeline.models.models["chat-mini"].in_flight):
-        assert pace.take(f"other-{n}", 60) == 0
+        assert pace.take(Caller(f"other-{n}", "umbrella", "normal", 0), 60, 0).granted
 
 
 def test_a_slow_worker_whose_job_was_taken_over_changes_nothing(pipeline: Pipeline) -> None:

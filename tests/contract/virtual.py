@@ -12,6 +12,7 @@ from cli.local import redis
 from tests.contract.faults import Wire, door
 from tests.fakes import FakeClock
 from tests.pipeline import REGION
+from tests.redis_time import pass_time
 from tidegate.doors.valkey import Valkey
 from tidegate.settings import RedisSettings
 
@@ -61,15 +62,9 @@ class Nodes:
             client.flushall()
 
     def age(self, seconds: float) -> None:
-        """Bring every end nearer, also those of the places in a sorted set."""
-        passed = round(seconds * 1000)
+        """Let time pass in every node."""
         for client in self._clients:
-            for key in client.keys("*"):
-                left = client.pttl(key) - passed
-                if client.type(key) == "zset":
-                    for member in client.zrange(key, 0, -1):
-                        client.zincrby(key, -passed, member)
-                client.pexpire(key, left)  # not above zero: gone at once
+            pass_time(client, seconds)
 
     def close(self) -> None:
         """Close the connections."""

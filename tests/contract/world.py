@@ -26,6 +26,7 @@ from tidegate.errors import TidegateError
 
 MODELS = ("chat-mini", "risk-report", "image-studio")
 """The models the stories use."""
+QUEUES = (*MODELS, *(f"{model}-low" for model in MODELS))
 PARTNER = "acme"
 MAX_RECEIVES = 3
 """Receives until a message moves to the DLQ: few, for short stories."""
@@ -42,6 +43,7 @@ class World:
         self.clock, self.ids, self.wire = FakeClock(), FakeIds(), Wire()
         self._start = self.clock.now()
         self._nodes = Nodes(url)
+        self.clock.slept = self._nodes.age
         for name in ("dynamodb", "sqs", "s3"):
             client = self.wire.tie(getattr(clients, name)())
             patch.setattr(clients, name, lambda made=client: made)
@@ -53,8 +55,8 @@ class World:
             self.pipeline = Pipeline(self.valkey, self.clock, self.ids)
         tables: Any = Tables()
         self.pipeline.dynamodb = tables
-        for model in MODELS:
-            queue(model).redrive_policy["maxReceiveCount"] = MAX_RECEIVES
+        for name in QUEUES:
+            queue(name).redrive_policy["maxReceiveCount"] = MAX_RECEIVES
 
     def close(self) -> None:
         """Close the connections."""
@@ -134,8 +136,8 @@ class World:
 
     def lose_messages(self) -> None:
         """Let SQS forget everything that was sent to the models' queues."""
-        for model in MODELS:
-            queue(model)._messages.clear()
+        for name in QUEUES:
+            queue(name)._messages.clear()
 
     def redrive(self, model: str) -> None:
         """Move a DLQ's messages back by hand."""
@@ -156,10 +158,10 @@ class World:
         """Let workers, time and sweeps go on until everything is at rest."""
         waited = 0.0
         while True:
-            while sum([self.deliver(model) for model in MODELS]):
+            while sum([self.deliver(name) for name in QUEUES]):
                 pass
             jobs = books.jobs(self.pipeline)
-            queued = any(queue(model)._messages for model in MODELS)
+            queued = any(queue(name)._messages for name in QUEUES)
             if not queued and all(job.done and job.due_at is None for job in jobs):
                 return
             assert waited < LONGEST, [(job.id, job.status, job.due_at) for job in jobs]

@@ -15,10 +15,10 @@ from tidegate.rules.money import (
     MICRO,
     charge,
     credits_to_micro,
-    input_tokens,
     micro_to_credits,
     reservation,
 )
+from tidegate.rules.tokens import input_tokens
 
 MAX_TOKENS = {"max_tokens": {"type": "integer", "default": 100, "minimum": 1, "maximum": 10**6}}
 PRICES = st.fixed_dictionaries(

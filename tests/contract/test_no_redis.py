@@ -1,0 +1,108 @@
+"""Redis out of reach, far too slow, or read-only: nobody calls the vendor, accepting goes on."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Any
+
+import pytest
+from moto.core.models import MockAWS
+from redis import Redis
+
+from tests.contract.jobs import loaded
+from tests.contract.redis_proxy import Proxy, before
+from tests.contract.redis_proxy import Trouble as Kind
+from tests.contract.test_accept import BODY
+from tests.contract.virtual import queue
+from tests.contract.waiting import MODEL, metrics
+from tests.contract.world import World, deployed
+from tidegate.doors.valkey import REST
+from tidegate.flows.work import REDIS_DOWN_DELAY
+from tidegate.rules.job import Status
+
+PAUSE = 2.0
+"""Seconds for which a slow Redis says nothing: four times what a call waits for."""
+PATIENCE = 12.0
+"""Seconds of real time in which an acceptance, or a worker, must be done in any case."""
+
+Trouble = Callable[[str, Proxy], AbstractContextManager[None]]
+
+
+@contextmanager
+def unreachable(_url: str, proxy: Proxy) -> Iterator[None]:
+    """Every connection breaks before a command arrives."""
+    proxy.next(Kind.CUT, 10_000)
+    yield
+    proxy.next(Kind.CUT, 0)
+
+
+@contextmanager
+def slow(url: str, _proxy: Proxy) -> Iterator[None]:
+    """The server itself answers nothing for two seconds, and then everything."""
+    with Redis.from_url(url) as client:
+        client.execute_command("CLIENT", "PAUSE", int(PAUSE * 1000), "ALL")
+        begun = time.monotonic()
+        yield
+        assert time.monotonic() - begun < PATIENCE
+        client.execute_command("CLIENT", "UNPAUSE")
+
+
+@contextmanager
+def read_only(url: str, _proxy: Proxy) -> Iterator[None]:
+    """The server is a replica, as after a failover that its clients have not seen."""
+    with Redis.from_url(url) as client:
+        client.execute_command("REPLICAOF", "127.0.0.1", "1")
+        try:
+            yield
+        finally:
+            client.execute_command("REPLICAOF", "NO", "ONE")
+
+
+@pytest.fixture(scope="module")
+def proxied(_moto: MockAWS, redis_single: str) -> Iterator[tuple[World, Proxy]]:
+    with before(redis_single) as (proxy, url), deployed(_moto, redis_single, url) as world:
+        yield world, proxy
+
+
+def asked(n: int) -> dict[str, Any]:
+    message = {"role": "user", "content": f"question {n}"}
+    return {**BODY, "input": {"messages": [message]}}
+
+
+@pytest.mark.parametrize("trouble", [unreachable, slow, read_only], ids=lambda each: each.__name__)
+def test_nobody_calls_the_vendor_and_nothing_is_lost(
+    proxied: tuple[World, Proxy],
+    redis_single: str,
+    trouble: Trouble,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    world, proxy = proxied
+    world.begin()
+    first = world.post(asked(1), "a").json["id"]
+    capsys.readouterr()
+    with trouble(redis_single, proxy):
+        begun = time.monotonic()
+        assert world.deliver(MODEL) == 1
+        assert time.monotonic() - begun < PATIENCE
+        assert world.vendor.calls == []
+        told = metrics(capsys)
+        assert told["CacheUnavailable"]
+        assert told["model"] == MODEL
+        assert told["reason"] == "redis_unavailable"
+        (message,) = queue(MODEL)._messages
+        delay = message.delayed_until / 1000 - world.clock.now()
+        assert REDIS_DOWN_DELAY - 1 <= delay <= 2 * REDIS_DOWN_DELAY
+        waiting = loaded(world.pipeline, first)
+        assert (waiting.status, waiting.starts, waiting.attempt) == (Status.QUEUED, 0, 0)
+
+        world.clock.time += REST
+        second = world.post(asked(2), "b")
+        assert second.status == 202
+        assert world.post(asked(2), "b").json["id"] == second.json["id"]
+    world.wait(REST)
+    world.settle()
+    for each in (first, second.json["id"]):
+        assert loaded(world.pipeline, each).status is Status.COMPLETED
+    assert len(world.vendor.calls) == 2
