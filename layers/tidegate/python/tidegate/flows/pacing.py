@@ -22,8 +22,9 @@ from tidegate.rules.job import Job
 from tidegate.rules.pacing import share_of
 from tidegate.telemetry import Telemetry
 
-LOOK = 0.5
-"""Seconds until it is asked again whether a place is free, or the probe was answered."""
+LOOK_SOONEST, LOOK_LATEST = 0.05, 0.5
+"""Seconds until it is asked again whether a place is free, or the probe was answered: a tenth of a
+usual call, within these. Who has just ended one asks too, so a slow look would be overtaken."""
 
 MOMENT = 0.001
 """Seconds that are not worth another wait."""
@@ -95,7 +96,7 @@ class Pacing:
                 continue
             if slot.why == "switched_off" or left < MOMENT or (_exact(slot) and slot.wait > left):
                 break
-            self.clock.sleep(slot.wait if _exact(slot) else min(slot.wait, LOOK, left))
+            self.clock.sleep(slot.wait if _exact(slot) else min(slot.wait, self._look(), left))
         if booked:
             with only_helps(self.telemetry, self.model):
                 self.pace.give_back(caller)
@@ -150,6 +151,11 @@ class Pacing:
     def cap(self) -> int:
         """Return the calls in flight that one partner may hold while others wait."""
         return share_of(self.entry.in_flight, self.entry.shares.partner)
+
+    def _look(self) -> float:
+        usual = self.entry.pace.expected_latency
+        soon = LOOK_LATEST if usual is None else usual / 10
+        return min(max(soon, LOOK_SOONEST), LOOK_LATEST)
 
     def _tell_switch(self) -> None:
         told = None
