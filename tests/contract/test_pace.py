@@ -164,6 +164,15 @@ def test_a_dead_holders_place_is_free_within_its_life(valkey: Valkey) -> None:
     assert model.take(C, LIFE, 0).why == "calls"
 
 
+def test_a_short_life_ends_no_longer_one(valkey: Valkey) -> None:
+    model = pace(valkey, 2)
+    assert model.take(A, LIFE, 0).granted
+    assert model.take(B, LIFE / 10, 0).granted
+    later(valkey, LIFE / 5)  # B's time is up, A may still be calling
+    assert model.take(C, LIFE, 0).granted
+    assert model.take(D, LIFE, 0).why == "calls"
+
+
 def test_places_shrink_with_a_lowered_rate_and_grow_with_it(valkey: Valkey) -> None:
     model = pace(valkey, 4)
     assert model.take(A, LIFE, 0).granted

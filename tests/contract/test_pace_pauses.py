@@ -167,6 +167,19 @@ def test_an_abandoned_probes_permit_ends_with_its_life(valkey: Valkey) -> None:
         time.sleep(0.01)
 
 
+def test_a_probe_that_was_only_booked_is_the_next_ones(valkey: Valkey) -> None:
+    model = pace(valkey, 5, requests_per_minute=6, burst=20)
+    for who in (A, C):
+        assert model.take(who, LIFE, 0).granted
+    model.cool_down(A, 1.0, "throttled")
+    later(valkey, 1.5)
+    assert model.take(B, LIFE, 25).why == "booked"
+    model.cool_down(C, 1.0, "throttled")  # of the same wave, told late
+    assert model.take(B, LIFE, 25).why == "paused"
+    later(valkey, 1.5)
+    assert model.take(caller("d"), LIFE, 25).why == "booked"
+
+
 def test_an_answer_to_a_call_of_before_the_pause_does_not_end_it(valkey: Valkey) -> None:
     model = pace(valkey, 5)
     assert model.take(A, LIFE, 0).granted

@@ -73,6 +73,8 @@ class _Taking:
                 _limit(self.redis, key, _number(self.held[f"from{i}"]), 0)
         self.redis.delete(self.held_key)
         self.redis.drop(self.calls, self.member)
+        if probe == self.member:
+            self.redis.drop(self.pause_key, "probe", "probe_until")
         return refusal
 
     def full(self) -> Refusal | None:
@@ -129,7 +131,8 @@ def pace_take(redis: Keys, keys: list[str], args: list[Any]) -> list[Any]:
         return _refused(start - now, "booked")
     redis.put(taking.held_key, begun=_text(now))
     redis.add(taking.calls, taking.member, now + taking.life)
-    redis.expire(taking.calls, taking.life)
+    if redis.left(taking.calls) < taking.life:
+        redis.expire(taking.calls, taking.life)
     return [1, 0, "granted"]
 
 

@@ -38,6 +38,9 @@ local function text(value) return string.format('%.3f', value) end
 local limits = {KEYS[3], KEYS[4], KEYS[5]}
 local held = redis.call('HMGET', KEYS[6], 'start', 'from1', 'end1', 'from2', 'end2', 'from3', 'end3')
 
+local pause = redis.call('HMGET', KEYS[1], 'known', 'off', 'off_until', 'until', 'strikes',
+  'probe', 'probe_until', 'factor', 'factor_at', 'reason')
+
 -- Only the last slot of a limit can be taken back: behind any other one, calls are booked already.
 local function give_back()
   for i, key in ipairs(limits) do
@@ -52,6 +55,9 @@ local function give_back()
   end
   redis.call('DEL', KEYS[6])
   redis.call('ZREM', KEYS[2], ARGV[1])
+  if pause[6] == ARGV[1] then
+    redis.call('HDEL', KEYS[1], 'probe', 'probe_until') -- a probe that was only booked
+  end
 end
 
 local function refused(wait, why)
@@ -59,8 +65,6 @@ local function refused(wait, why)
 end
 
 -- Is the model paused, or is somebody trying whether the vendor answers again?
-local pause = redis.call('HMGET', KEYS[1], 'known', 'off', 'off_until', 'until', 'strikes',
-  'probe', 'probe_until', 'factor', 'factor_at', 'reason')
 if not pause[1] then
   return {0, 0, 'unknown'}
 end
@@ -141,5 +145,7 @@ if number(held[1]) > now then
 end
 redis.call('HSET', KEYS[6], 'begun', text(now))
 redis.call('ZADD', KEYS[2], text(now + life), ARGV[1])
-redis.call('PEXPIRE', KEYS[2], math.ceil(life))
+if redis.call('PTTL', KEYS[2]) < life then -- others may live longer
+  redis.call('PEXPIRE', KEYS[2], math.ceil(life))
+end
 return {1, 0, 'granted'}
