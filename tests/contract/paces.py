@@ -73,4 +73,4 @@ def _everything(client: Any) -> dict[str, Any]:
         elif kind == "string":
             found[key] = client.get(key)
         assert kind == "none" or client.pttl(key) != -1, key
-    return found
+    return {key: value for key, value in found.items() if value}  # some have just ended
