@@ -72,9 +72,9 @@ PACED = (
     ),
     Scenario(
         "a partner posts too often",
-        tuple(Post(f"k{i}", at=i * 0.06, tries=4) for i in range(7)),
+        tuple(Post(f"k{i}", at=i * 0.06, tries=9) for i in range(7)),
         limited=1,
-        patience=30.0,  # three more posts, one every 10 s
+        patience=60.0,  # some more posts, one every 10 s
     ),
     Scenario(
         "an operator pauses and resumes",
