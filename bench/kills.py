@@ -115,6 +115,9 @@ class Experiment:
 
     def _targets(self, families: Iterable[Family]) -> list[Target]:
         """Return every kill there is to try, found by watching one job of each course."""
+        for family in families:  # the first to ask for a slot makes the model's switch known
+            self._post(family)
+        self._rest()
         watched = {family.name: self._post(family) for family in families}
         self._rest()
         by_family = []
