@@ -62,3 +62,18 @@ def create_tables_and_queues(models: Catalogue) -> None:
                 QueueName=name,
                 Attributes={"RedrivePolicy": json.dumps(redrive), "VisibilityTimeout": "60"},
             )
+
+
+def client_of_dev(*_: Any, **__: Any) -> Any:
+    """Return DynamoDB as the commands make it for env dev, on the tables that are in moto."""
+    made = boto3.session.Session().client("dynamodb", region_name=REGION)
+    made.meta.events.register("provide-client-params.dynamodb", _renamed)
+    return made
+
+
+def _renamed(params: dict[str, Any], **_: Any) -> None:
+    if "TableName" in params:
+        params["TableName"] = params["TableName"].removeprefix("tidegate-dev-")
+    for item in params.get("TransactItems", ()):
+        for action in item.values():
+            _renamed(action)

@@ -61,7 +61,7 @@ def assemble(
         claims=Claims(table, payloads),
         ledger=ledger,
         cache=Cache(valkey),
-        waiting_room=WaitingRoom(queue, settings.queue_url_prefix, Line(valkey), telemetry),
+        waiting_room=WaitingRoom(queue, settings.queue_url_prefix, Line(valkey, ids), telemetry),
         clock=clock,
         ids=ids,
         telemetry=telemetry,

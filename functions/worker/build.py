@@ -104,7 +104,7 @@ def assemble(
             model=settings.model,
             entry=entry,
             pace=Pace(valkey, settings.model, entry),
-            line=Line(valkey),
+            line=Line(valkey, ids),
             switches=Switches(table),
             clock=clock,
             telemetry=telemetry,

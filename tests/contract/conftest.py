@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ from moto import mock_aws
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.models import MockAWS
 
+from tests.contract.world import World, deployed
 from tests.pipeline import Pipeline, catalogue, create_tables_and_queues
 from tidegate.clock import SystemClock
 from tidegate.doors.valkey import Valkey
@@ -82,3 +84,17 @@ def pipeline(aws: None, valkey: Valkey) -> Pipeline:
 @pytest.fixture
 def without_redis(aws: None, no_valkey: Valkey) -> Pipeline:
     return Pipeline(no_valkey)
+
+
+@pytest.fixture(scope="module")
+def deployment(_moto: MockAWS, redis_single: str) -> Iterator[World]:
+    with deployed(_moto, redis_single) as made:
+        yield made
+
+
+@pytest.fixture
+def world(deployment: World) -> World:
+    """A deployment at the time that it is: a switch has an end that Redis compares with its own."""
+    deployment.begin()
+    deployment.clock.time = time.time()
+    return deployment

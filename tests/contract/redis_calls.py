@@ -13,6 +13,7 @@ from tests.contract.paces import MODEL, caller, entry, kept
 from tests.contract.redis_proxy import Trouble
 from tests.fakes import FakeClock
 from tests.redis_time import pass_time
+from tidegate.clock import SystemIds
 from tidegate.doors.cache import Cache, Cached, Staged
 from tidegate.doors.lease import Lease
 from tidegate.doors.line import Line
@@ -39,7 +40,7 @@ class Doors:
 
     def __post_init__(self) -> None:
         self.lease, self.cache = Lease(self.valkey), Cache(self.valkey)
-        self.line, self.rate = Line(self.valkey), Rate(self.valkey)
+        self.line, self.rate = Line(self.valkey, SystemIds()), Rate(self.valkey)
         self.pace = Pace(
             self.valkey,
             MODEL,

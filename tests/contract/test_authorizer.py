@@ -14,8 +14,9 @@ from typer.testing import CliRunner, Result
 
 from authorizer.handler import Unauthorized, authorize, handler
 from cli.main import app
+from tests.cloud import client_of_dev
 from tests.fakes import FakeClock, FakeIds
-from tests.pipeline import REGION, ROOT
+from tests.pipeline import ROOT
 from tidegate.doors.dynamo import ConditionFailed, Table
 from tidegate.doors.partners import Partners
 from tidegate.errors import Conflict
@@ -102,20 +103,7 @@ def test_only_the_hash_is_stored_and_a_key_id_is_given_once(
 @pytest.fixture
 def tidegate(aws: None, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """`tidegate partners`, on these tables."""
-
-    def rename(params: dict[str, Any], **_: Any) -> None:
-        name = params.get("TableName", "")
-        params.update({"TableName": name.removeprefix("tidegate-dev-")} if name else {})
-        for item in params.get("TransactItems", ()):
-            for action in item.values():
-                rename(action)
-
-    def client(*_: Any, **__: Any) -> Any:
-        made = boto3.session.Session().client("dynamodb", region_name=REGION)
-        made.meta.events.register("provide-client-params.dynamodb", rename)
-        return made
-
-    monkeypatch.setattr(boto3, "client", client)
+    monkeypatch.setattr(boto3, "client", client_of_dev)
     return lambda *words: CliRunner().invoke(app, ["partners", *words, "--env", "dev"])
 
 

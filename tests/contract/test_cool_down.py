@@ -2,34 +2,17 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from moto.core.models import MockAWS
 
 from tests.contract.virtual import queue
 from tests.contract.waiting import MODEL, job, metrics, posted, throttled, turned
-from tests.contract.world import World, deployed
+from tests.contract.world import World
 from tests.fakes import answer
 from tidegate.doors.queue import MAX_DELAY
 from tidegate.errors import VendorAccount
 from tidegate.rules.job import Status
-
-
-@pytest.fixture(scope="module")
-def deployment(_moto: MockAWS, redis_single: str) -> Iterator[World]:
-    with deployed(_moto, redis_single) as made:
-        yield made
-
-
-@pytest.fixture
-def world(deployment: World) -> World:
-    """A deployment at the time that it is: a switch has an end that Redis compares with its own."""
-    deployment.begin()
-    deployment.clock.time = time.time()
-    return deployment
 
 
 def delays(world: World, name: str) -> list[float]:

@@ -14,9 +14,10 @@ from cli.ledger import audited
 from cli.local import redis
 from cli.main import app
 from cli.partners import add_credit, add_partner
+from tests.cloud import client_of_dev
 from tests.contract.jobs import loaded
 from tests.contract.replaying import asks, books, dead_letters, differences, replayed, work
-from tests.pipeline import FUNDS, REGION, Pipeline
+from tests.pipeline import FUNDS, Pipeline
 from tidegate.doors.actions import packed
 from tidegate.doors.ledger import Ledger
 from tidegate.rules.job import Status
@@ -165,22 +166,7 @@ def test_a_balance_that_never_stands_still_is_not_called_right(
 @pytest.fixture
 def tidegate(pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     """The command, on this pipeline's tables."""
-    names = {"tidegate-dev-ledger": "ledger", "tidegate-dev-jobs": "jobs"}
-    names["tidegate-dev-partners"] = "partners"
-
-    def rename(params: dict[str, Any], **_: Any) -> None:
-        if "TableName" in params:
-            params["TableName"] = names.get(params["TableName"], params["TableName"])
-        for item in params.get("TransactItems", ()):
-            for action in item.values():
-                rename(action)
-
-    def client(*_: Any, **__: Any) -> Any:
-        made = boto3.session.Session().client("dynamodb", region_name=REGION)
-        made.meta.events.register("provide-client-params.dynamodb", rename)
-        return made
-
-    monkeypatch.setattr(boto3, "client", client)
+    monkeypatch.setattr(boto3, "client", client_of_dev)
     return lambda *words: CliRunner().invoke(app, [*words, "--env", "dev"])
 
 

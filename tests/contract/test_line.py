@@ -14,6 +14,7 @@ from tests.contract.test_accept import BODY
 from tests.contract.virtual import queue
 from tests.contract.world import World, deployed
 from tests.pipeline import FUNDS, Pipeline
+from tidegate.clock import SystemIds
 from tidegate.doors.line import LOOKS, Line
 from tidegate.doors.valkey import Valkey
 from tidegate.rules.job import Job
@@ -37,7 +38,7 @@ def served(line: Line, asking: Job, times: int) -> list[str]:
 
 
 def test_partners_take_turns_and_each_ones_oldest_job_is_next(valkey: Valkey) -> None:
-    line = Line(valkey)
+    line = Line(valkey, SystemIds())
     for partner in ("c", "b"):
         wait(line, *(job(partner, f"job_{partner}{n}", at=n + 1.0) for n in (2, 0, 1)))
     asking = job("a", "job_a", at=9.0)
@@ -49,7 +50,7 @@ def test_partners_take_turns_and_each_ones_oldest_job_is_next(valkey: Valkey) ->
 
 
 def test_a_partner_that_comes_late_is_next(valkey: Valkey) -> None:
-    line = Line(valkey)
+    line = Line(valkey, SystemIds())
     many = [job("acme", f"job_{n}", at=n + 1.0) for n in range(60)]
     wait(line, *many)
     assert line.turn(many[0], CAP) is None
@@ -64,7 +65,7 @@ def test_a_partner_that_comes_late_is_next(valkey: Valkey) -> None:
 def test_names_that_begin_alike_are_partners_of_their_own(
     valkey: Valkey, names: tuple[str, ...]
 ) -> None:
-    line = Line(valkey)
+    line = Line(valkey, SystemIds())
     for name in names:
         wait(line, *(job(name, f"job_{name}-{n}", at=n + 1.0) for n in range(3)))
         assert line.waiting(job(name)) == 3
@@ -74,14 +75,14 @@ def test_names_that_begin_alike_are_partners_of_their_own(
 
 
 def test_an_empty_line_is_the_askers_own(valkey: Valkey) -> None:
-    line = Line(valkey)
+    line = Line(valkey, SystemIds())
     assert line.turn(job("acme"), CAP) is None
     assert set(kept(valkey)) == {"tg:{m}:turn"}
     assert line.waiting(job("acme")) == 0
 
 
 def test_a_partner_at_its_cap_stands_behind_those_with_fewer_calls(valkey: Valkey) -> None:
-    line, model = Line(valkey), pace(valkey, 8)
+    line, model = Line(valkey, SystemIds()), pace(valkey, 8)
     for n in range(CAP):
         assert model.take(caller(f"b{n}", partner="b"), LIFE, 0).granted
     wait(line, job("b", "job_b"), job("c", "job_c"))
@@ -90,7 +91,7 @@ def test_a_partner_at_its_cap_stands_behind_those_with_fewer_calls(valkey: Valke
 
 
 def test_the_cap_is_lent_while_nobody_else_could_use_it(valkey: Valkey) -> None:
-    line, model = Line(valkey), pace(valkey, 8)
+    line, model = Line(valkey, SystemIds()), pace(valkey, 8)
     for partner in ("a", "b"):
         for n in range(CAP):
             assert model.take(caller(f"{partner}{n}", partner=partner), LIFE, 0).granted
@@ -103,7 +104,7 @@ def test_the_cap_is_lent_while_nobody_else_could_use_it(valkey: Valkey) -> None:
 
 @pytest.mark.parametrize(("full", "found"), [(LOOKS - 2, True), (LOOKS + 8, False)])
 def test_no_more_partners_are_looked_at_than_may(valkey: Valkey, full: int, found: bool) -> None:
-    line, model = Line(valkey), pace(valkey, 2 * LOOKS)
+    line, model = Line(valkey, SystemIds()), pace(valkey, 2 * LOOKS)
     for n in range(full):
         assert model.take(caller(f"r{n}", partner=f"p{n:02}"), LIFE, 0).granted
         line.join(job(f"p{n:02}", f"job_{n}"))
@@ -113,14 +114,14 @@ def test_no_more_partners_are_looked_at_than_may(valkey: Valkey, full: int, foun
 
 
 def test_lanes_have_lines_of_their_own(valkey: Valkey) -> None:
-    line = Line(valkey)
+    line = Line(valkey, SystemIds())
     wait(line, job("b", "job_low", lane="low"))
     assert line.turn(job("a", "job_a"), CAP) is None
     assert line.turn(job("z", "job_z", lane="low"), CAP) == "job_low"
 
 
 def test_a_job_that_leaves_waits_no_more(valkey: Valkey) -> None:
-    line = Line(valkey)
+    line = Line(valkey, SystemIds())
     wait(line, job("acme", "job_1"), job("acme", "job_2"))
     line.leave(job("acme", "job_1"))
     line.leave(job("acme", "job_1"))
@@ -128,7 +129,7 @@ def test_a_job_that_leaves_waits_no_more(valkey: Valkey) -> None:
 
 
 def test_who_joins_is_told_how_many_are_before_it(valkey: Valkey) -> None:
-    line = Line(valkey)
+    line = Line(valkey, SystemIds())
     places = [line.join(job("acme", f"job_{n}", at=n + 1.0)) for n in range(4)]
     assert places == [0, 1, 2, 3]
     assert line.join(job("acme", "job_1", at=2.0)) == 1  # there already

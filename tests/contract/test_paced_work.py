@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
 from typing import Any
-
-import pytest
-from moto.core.models import MockAWS
 
 from tests.contract import books
 from tests.contract.paces import kept
 from tests.contract.test_accept import BODY
 from tests.contract.virtual import queue
-from tests.contract.world import World, deployed
+from tests.contract.world import World
 from tests.fakes import answer
 from tests.pipeline import catalogue
 from tidegate.rules.job import Status
@@ -22,12 +18,6 @@ from tidegate.vendors.base import VendorAnswer, VendorCall
 MODEL = "chat-mini"
 EVERY = 2.0
 """Seconds of a request."""
-
-
-@pytest.fixture(scope="module")
-def deployment(_moto: MockAWS, redis_single: str) -> Iterator[World]:
-    with deployed(_moto, redis_single) as made:
-        yield made
 
 
 def begun(world: World, **pace: Any) -> list[float]:

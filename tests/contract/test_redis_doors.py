@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from tests.contract.jobs import job
 from tests.contract.paces import LIFE, caller, entry, kept, pace
 from tests.fakes import FakeClock
+from tidegate.clock import SystemIds
 from tidegate.doors.cache import Cache, Cached, Staged
 from tidegate.doors.lease import Lease
 from tidegate.doors.line import Line
@@ -125,8 +126,8 @@ def test_every_key_has_an_end(valkey: Valkey) -> None:
     lease.take(KEY, "t", 60)
     model = pace(valkey, requests_per_minute=60, tokens_per_minute=6000)
     model.take(caller("r", 100, lane="low"), 60, 0)
-    Line(valkey).join(job("acme"))
-    Line(valkey).turn(job("acme", "job_2"), 1)
+    Line(valkey, SystemIds()).join(job("acme"))
+    Line(valkey, SystemIds()).turn(job("acme", "job_2"), 1)
     Rate(valkey).take("acme", "request", 60)
     longest = {"pause": KNOWN, "line": 86_400, "turn": 86_400}
     keys = {
@@ -146,7 +147,7 @@ def test_an_unreachable_redis_is_one_error(no_valkey: Valkey) -> None:
     for call in (
         lambda: Lease(no_valkey).take(KEY, "t", 1),
         lambda: Pace(no_valkey, "m", entry()).take(caller("r"), 1, 0),
-        lambda: Line(no_valkey).turn(job("acme"), 1),
+        lambda: Line(no_valkey, SystemIds()).turn(job("acme"), 1),
         lambda: Rate(no_valkey).take("acme", "r", 1),
         lambda: Cache(no_valkey).look(KEY, 0.0),
     ):

@@ -3,34 +3,19 @@
 from __future__ import annotations
 
 import json
-import time
-from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
-from moto.core.models import MockAWS
 
 from tests.contract.waiting import MODEL, job, metrics, posted, throttled, turned
-from tests.contract.world import World, deployed
+from tests.contract.world import World
 from tests.pipeline import ROOT
+from tidegate.doors.switches import Switch
 from tidegate.rules.job import Status
 
 ON: dict[str, Any] = {"switch": "resume", "by": "ana", "why": "it answers again"}
 OFF: dict[str, Any] = {"switch": "pause", "seconds": 60, "by": "ana", "why": "maintenance"}
-
-
-@pytest.fixture(scope="module")
-def deployment(_moto: MockAWS, redis_single: str) -> Iterator[World]:
-    with deployed(_moto, redis_single) as made:
-        yield made
-
-
-@pytest.fixture
-def world(deployment: World) -> World:
-    """A deployment at the time that it is: a switch has an end that Redis compares with its own."""
-    deployment.begin()
-    deployment.clock.time = time.time()
-    return deployment
 
 
 def test_an_operator_pauses_a_model_and_resumes_it(
@@ -105,3 +90,13 @@ def test_what_is_no_request_is_an_error_and_turns_nothing(
 def test_the_example_event_is_a_request(world: World) -> None:
     said = turned(world, json.loads((ROOT / "events" / "switch.json").read_text()))
     assert said["paused"] is True
+
+
+def test_a_turn_that_is_written_late_undoes_no_later_one(world: World) -> None:
+    switches, now = world.pipeline.worker(MODEL).pacing.switches, round(world.clock.now())
+    later = Switch(True, None, "ana", "maintenance", now)
+    for turned_at in (now, now, now - 5):  # said twice, its reply lost; and an older one
+        switches.turn(MODEL, replace(later, off=turned_at == now, at=turned_at))
+    assert switches.read(MODEL) == later
+    switches.turn(MODEL, replace(later, off=False, at=now + 5))
+    assert not switches.read(MODEL).off

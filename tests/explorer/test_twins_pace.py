@@ -17,6 +17,7 @@ from tests.explorer.deployment import CHAT
 from tests.explorer.hub import Hub
 from tests.explorer.memory_keys import Keys
 from tests.explorer.memory_valkey import MemoryValkey
+from tidegate.clock import SystemIds
 from tidegate.doors.line import Line
 from tidegate.doors.pace import Caller, Pace
 from tidegate.doors.rate import Rate
@@ -180,7 +181,7 @@ def test_a_turn_is_given_to_the_same_job_by_both(
     model, entry = f"m{time.monotonic_ns()}", _entry({})
     answers: list[list[Any]] = []
     for redis in (valkey, _memory()):
-        line, pace = Line(redis), Pace(redis, model, entry)
+        line, pace = Line(redis, SystemIds()), Pace(redis, model, entry)
         pace.switch(off=False, until=None, turned=False)
         told: list[Any] = []
         for name, who, *rest in steps:

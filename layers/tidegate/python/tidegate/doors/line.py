@@ -6,8 +6,7 @@ has its own message besides, and is asked for in DynamoDB before anything is don
 
 from __future__ import annotations
 
-import secrets
-
+from tidegate.clock import Ids
 from tidegate.doors.valkey import Valkey
 from tidegate.rules.job import Job, Lane
 
@@ -21,8 +20,9 @@ LOOKS = 32
 class Line:
     """The jobs that wait, of every model and lane."""
 
-    def __init__(self, valkey: Valkey) -> None:
+    def __init__(self, valkey: Valkey, ids: Ids) -> None:
         self._valkey = valkey
+        self._ids = ids
 
     def join(self, job: Job) -> int:
         """Put a job into its partner's line; return how many jobs come before it, roughly.
@@ -44,7 +44,7 @@ class Line:
         """
         keys = [_key(name, job.model, job.priority) for name in ("line", "turn")]
         keys.append(f"tg:{{{job.model}}}:calls")
-        asking = secrets.token_hex(8)  # what is said again because no reply came is said once
+        asking = self._ids.token()  # what is said again because no reply came is said once
         args: list[str | int] = [_member(job), job.partner, cap, LOOKS, LIFE, asking]
         member = self._valkey.run("line_turn", keys, args)
         return str(member).rpartition("/")[2] or None

@@ -29,8 +29,6 @@ class Asked:
     token: str
     """Of this request alone, to know its own write by."""
     correlation_id: str
-    tokens: int
-    """That one call may use at most."""
 
     def is_for(self, job: Job) -> bool:
         """Return whether a job is this partner's and at this work: a hint may be wrong."""
@@ -57,32 +55,36 @@ class Asked:
         )
 
     def new_work(self, job_id: str, now: float) -> Job:
-        """Return the job with what it may cost set aside, for the sweeper to look after."""
+        """Return the job with what it may cost set aside, for the sweeper to look after.
+
+        Raises:
+            NeverFits: one call would use more tokens than the model may in a minute.
+        """
         job = self.new_job(job_id, now)
         return replace(
             job,
             reserved=money.reservation(self.entry, self.request.body.input, self.request.params),
-            tokens=self.tokens,
+            tokens=self._tokens(),
             due_at=min(now + FIRST_LOOK, job.deadline_at),
         )
+
+    def _tokens(self) -> int:
+        """Return the tokens that one call may use at most."""
+        tokens = call_tokens(self.entry, self.request.body.input, self.request.params)
+        limit = self.entry.pace.tokens_per_minute
+        if limit is not None and tokens > limit:
+            raise NeverFits(
+                f"this request may use {tokens} tokens, and {self.request.model} has {limit} per "
+                "minute: shorten the input or lower max_tokens",
+                pointers=(("/params/max_tokens", "lower it"), ("/input", "or shorten this")),
+            )
+        return tokens
 
 
 def ask(
     request: JobRequest, entry: Entry, partner: str, claim: str, token: str, correlation_id: str
 ) -> Asked:
-    """Return a request with its names.
-
-    Raises:
-        NeverFits: one call would use more tokens than the model may in a minute.
-    """
-    tokens = call_tokens(entry, request.body.input, request.params)
-    limit = entry.pace.tokens_per_minute
-    if limit is not None and tokens > limit:
-        raise NeverFits(
-            f"this request may use {tokens} tokens, and {request.model} has {limit} per minute: "
-            "shorten the input or lower max_tokens",
-            pointers=(("/params/max_tokens", "lower it"), ("/input", "or shorten this")),
-        )
+    """Return a request with its names."""
     return Asked(
         request=request,
         entry=entry,
@@ -92,5 +94,4 @@ def ask(
         fingerprint=keys.fingerprint(request),
         token=token,
         correlation_id=correlation_id,
-        tokens=tokens,
     )

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from tidegate.clock import Clock
 from tidegate.doors.line import Line
-from tidegate.doors.pace import Caller, Pace, Slot
+from tidegate.doors.pace import Caller, Pace, Reason, Slot
 from tidegate.doors.switches import Switches
 from tidegate.errors import CacheUnavailable, Retry, VendorAccount, VendorError, VendorThrottled
 from tidegate.flows.only_helps import only_helps
@@ -120,6 +120,7 @@ class Pacing:
 
         Without Redis there is no pause to be set, and nobody who calls.
         """
+        reason: Reason
         if isinstance(error, VendorThrottled):
             reason, metric = "throttled", "Throttled"
         elif isinstance(error, VendorAccount):
@@ -128,7 +129,7 @@ class Pacing:
             return None
         self.telemetry.count(metric, model=self.model)
         try:
-            left, strikes = self.pace.cool_down(caller, error.retry_after, reason)  # type: ignore[arg-type]
+            left, strikes = self.pace.cool_down(caller, error.retry_after, reason)
         except CacheUnavailable:
             self.telemetry.count("CacheUnavailable", model=self.model)
             return None
