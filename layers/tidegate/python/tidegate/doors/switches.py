@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from tidegate.doors.actions import put
-from tidegate.doors.dynamo import Table
+from tidegate.doors.dynamo import ConditionFailed, Table
 from tidegate.doors.items import millis
 
 
@@ -42,8 +44,8 @@ class Switches:
         )
 
     def turn(self, model: str, switch: Switch) -> None:
-        """Set a model's switch; twice is once, the last one counts."""
-        item = {
+        """Set a model's switch, unless it was turned later already; twice is once."""
+        item: dict[str, Any] = {
             "pk": _pk(model),
             "sk": "switch",
             "off": int(switch.off),
@@ -52,7 +54,9 @@ class Switches:
             "why": switch.why,
             "at": millis(switch.at),
         }
-        self._table.write([put(item)])
+        with suppress(ConditionFailed):  # a repeated write, its reply lost, undoes no later one
+            latest = "attribute_not_exists(pk) OR #at <= :at"
+            self._table.write([put(item, latest, {":at": item["at"]})])
 
 
 def _pk(model: str) -> str:
