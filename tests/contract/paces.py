@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -46,14 +48,23 @@ def caller(name: str, tokens: int = 0, *, partner: str = "acme", lane: Lane = "n
     return Caller(name, partner, lane, tokens)
 
 
-def near(seconds: float, within: float = 0.5) -> Any:
-    """Return what equals these seconds, but for those a slow machine takes between two calls."""
-    return pytest.approx(seconds, abs=within)
+def near(seconds: float) -> Any:
+    """Return what equals these seconds, less those a busy machine takes between two calls."""
+    late = min(4, seconds / 4)
+    return pytest.approx(seconds - late / 2, abs=late / 2 + 0.01)
 
 
 def later(valkey: Valkey, seconds: float) -> None:
     """Let time pass in Redis."""
     valkey._do(lambda client: pass_time(client, seconds))
+
+
+def by_itself(happened: Callable[[], bool], patience: float = 10.0) -> None:
+    """Wait until it has happened; that no time is passed for it is the point."""
+    end = time.monotonic() + patience
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def kept(valkey: Valkey) -> dict[str, Any]:

@@ -72,7 +72,8 @@ def test_places_are_counted_by_reservation(valkey: Valkey) -> None:
 
 
 @settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 6)), max_size=40))
 def test_never_more_calls_than_places_and_back_to_none(

@@ -62,7 +62,8 @@ def _done(door: Any, tag: str, call: str, name: str) -> Any:
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(calls=st.lists(CALLS, max_size=25))
 def test_the_scripts_twins_do_what_the_scripts_do(

@@ -112,7 +112,8 @@ def _read(value: str) -> float | str:
 
 
 @settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=80,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(pace=st.sampled_from(PACES), steps=st.lists(STEPS, max_size=25))
 def test_a_slot_is_granted_booked_or_refused_by_both(
@@ -172,7 +173,8 @@ IN_LINE = st.one_of(
 
 
 @settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=80,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(steps=st.lists(IN_LINE, max_size=25))
 def test_a_turn_is_given_to_the_same_job_by_both(
@@ -194,7 +196,8 @@ def test_a_turn_is_given_to_the_same_job_by_both(
 
 
 @settings(
-    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=50,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(
     limit=st.sampled_from([1, 3, 7]),

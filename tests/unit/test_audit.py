@@ -169,7 +169,7 @@ TAMPERINGS: list[Callable[[Books, Any], None]] = [
 
 
 @pytest.mark.parametrize("tampering", TAMPERINGS, ids=lambda each: each.__name__)
-@settings(suppress_health_check=[HealthCheck.filter_too_much])
+@settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
 @given(data=st.data())
 def test_any_single_tampering_is_found(
     tampering: Callable[[Books, Any], None], data: st.DataObject

@@ -26,9 +26,10 @@ time.sleep(60)
 """
 
 OWNER = """
-import sys, time
+import signal, sys, time
 from pathlib import Path
 from cli.local.processes import Child, environment
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it
 command = [sys.executable, "-c", sys.argv[2]]
 child = Child("child", command, log=Path(sys.argv[1]), env=environment())
 print(child.group, flush=True)

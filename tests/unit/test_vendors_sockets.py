@@ -18,6 +18,9 @@ from tidegate.errors import (
     VendorUnreachable,
 )
 
+PATIENCE = 20.0
+"""Seconds: a busy machine's share of them is far below, what is not cut off takes a minute."""
+
 
 def respond(connection: socket.socket, body: bytes, *, status: str = "200 OK") -> None:
     head = f"HTTP/1.1 {status}\r\ncontent-length: {len(body)}\r\nconnection: close\r\n\r\n"
@@ -61,7 +64,7 @@ def test_a_connection_that_breaks_is_unreachable_and_not_tried_again(sent: bytes
 def trickling(head: bytes, drop: bytes) -> Callable[[socket.socket], None]:
     def answer(connection: socket.socket) -> None:
         connection.sendall(head)
-        for _ in range(500):
+        for _ in range(6000):
             connection.sendall(drop)
             time.sleep(0.01)
 
@@ -82,7 +85,7 @@ def test_a_server_that_trickles_is_cut_off_by_the_clock(head: bytes, drop: bytes
         began = time.monotonic()
         with pytest.raises((VendorTimeout, VendorFailed)):
             over_socket(url, SteppingClock(step=1), total=20, read=20)
-        assert time.monotonic() - began < 2
+        assert time.monotonic() - began < PATIENCE
     assert len(seen) == 1
 
 
@@ -101,7 +104,7 @@ def test_silence_ends_at_the_total_even_if_a_read_may_take_longer(head: bytes) -
         began = time.monotonic()
         with pytest.raises(VendorTimeout):
             over_socket(url, total=0.3, read=60)
-        assert 0.2 < time.monotonic() - began < 1.5
+        assert 0.2 < time.monotonic() - began < PATIENCE
 
 
 def silent(connection: socket.socket) -> None:
@@ -113,7 +116,7 @@ def test_a_read_may_not_take_longer_than_its_own_timeout() -> None:
         began = time.monotonic()
         with pytest.raises(VendorTimeout):
             over_socket(url, total=60, read=0.2)
-        assert time.monotonic() - began < 1.5
+        assert time.monotonic() - began < PATIENCE
 
 
 def test_the_environment_has_no_say(monkeypatch: pytest.MonkeyPatch) -> None:
