@@ -12,9 +12,8 @@ os.environ.setdefault("JSII_SILENCE_WARNING_END_OF_LIFE_NODE_VERSION", "20")
 
 from aws_cdk import App  # noqa: E402
 
-from infra.build import BuildFailed, Target, library  # noqa: E402
+from infra.build import CATALOGUE, BuildFailed, Target, library  # noqa: E402
 from infra.environment import EnvironmentRefused, read  # noqa: E402
-from infra.overlay import CATALOGUE  # noqa: E402
 from infra.service import compose  # noqa: E402
 from tidegate.errors import ContractUnusable  # noqa: E402
 from tidegate.gate.contract import check_contracts  # noqa: E402

@@ -24,6 +24,7 @@ from cli.partners import add_partner
 from tidegate.clock import SystemClock
 from tidegate.doors.ledger import Balance, Ledger
 from tidegate.rules import money
+from tidegate.rules.tokens import at_most
 
 CROWD = 50
 ENOUGH_FOR = 3
@@ -118,7 +119,8 @@ def _few_funds(stage: Rig, accepted: dict[str, str]) -> tuple[list[Check], int]:
     ledger, entry = stage.ledger(), stage.stage.models[DEAR]
     marks = [new_mark() for _ in range(CROWD)]
     bodies = [asked(DEAR, mark) for mark in marks]
-    cost = money.reservation(entry, bodies[0]["input"], {"n": 1})
+    most = at_most(entry, bodies[0]["input"], {"n": 1})
+    cost = money.reservation(entry, most, {"n": 1})
     funds = ENOUGH_FOR * cost + cost - 1
     ledger.credit(poor, "bench", funds, SystemClock().now())
     partner = PartnerClient(stage.info.api_url, key, stage.stage.tally)

@@ -21,7 +21,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from infra import overlay as overlays
+from tidegate.rules.catalogue import OWN
+
+CATALOGUE = Path("python", "catalogue")
+"""Where the catalogue is in the library layer."""
 
 RUNTIME_PYTHON = "3.13"
 """The Lambda runtime's (docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html)."""
@@ -78,21 +81,18 @@ def dependencies(root: Path, target: Target) -> Path:
 def library(root: Path, target: Target, overlay: str | None = None) -> Path:
     """Return the folder of the library layer: `layers/tidegate` with bytecode.
 
-    With an overlay, a TOML document, it is another folder, in which the local catalogue has the
-    overlay's keys.
+    With an overlay, a TOML document for one local deployment, it is another folder, which has that
+    too: functions lay it over the local catalogue as synth does.
     """
     source = root / "layers" / "tidegate" / "python"
     if overlay is None:
         return _copied(root, source, "python", "library", target)
-    catalogue = overlays.CATALOGUE / overlays.LOCAL
 
     def lay_over(folder: Path) -> None:
-        merged = overlays.laid_over((folder / catalogue).read_text(encoding="utf-8"), overlay)
-        (folder / catalogue).write_text(merged, encoding="utf-8")
+        (folder / CATALOGUE / OWN.format("local")).write_text(overlay, encoding="utf-8")
 
     # Stacks run side by side: each overlay has a folder, and none changes what others are made of.
-    told = hashlib.sha256(overlay.encode() + Path(overlays.__file__).read_bytes())
-    name = f"library-{told.hexdigest()[:12]}"
+    name = f"library-{hashlib.sha256(overlay.encode()).hexdigest()[:12]}"
     return _copied(root, source, "python", name, target, change=lay_over)
 
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-import tomllib
 from pathlib import Path
 
 import pytest
 
 from infra import build
-from infra.build import Target
+from infra.build import CATALOGUE, Target
 from infra.environment import EnvironmentRefused, read
-from infra.overlay import CATALOGUE, laid_over
 from tests.infrastructure.synthesis import ROOT, context_of
-from tidegate.rules.catalogue import load
+from tidegate.rules.catalogue import CatalogueError, load
 
 HERE = Target(None)
 OVERLAY = "[models.chat-mini]\nmax_concurrency = 7\n[models.chat-mini.retry]\nbase = 0.25\n"
@@ -60,18 +58,11 @@ def test_a_layer_with_an_overlay_is_built_once(tmp_path: Path) -> None:
     assert build.library(root, HERE, OVERLAY).stat().st_ino == before
 
 
-def test_what_is_laid_over_is_what_toml_says() -> None:
-    below = '[a]\nkept = [1, 2.5, "x"]\nchanged = true\n[a."b.c"]\nd = "line\\nbreak"\n'
-    over = "top = 1\n[a]\nchanged = false\nadded = [{ e = 1 }]\n"
-    assert tomllib.loads(laid_over(below, over)) == {
-        "a": {
-            "kept": [1, 2.5, "x"],
-            "changed": False,
-            "b.c": {"d": "line\nbreak"},
-            "added": [{"e": 1}],
-        },
-        "top": 1,
-    }
+def test_an_overlay_adds_no_model(tmp_path: Path) -> None:
+    layer = build.library(_checkout(tmp_path), HERE, "[models.none-such]\ntask = 'chat'\n")
+    with pytest.raises(CatalogueError, match=r"models\.none-such: the overlay names a model"):
+        load(layer / CATALOGUE, "local")
+    load(layer / CATALOGUE, "dev")
 
 
 def test_an_overlay_belongs_to_the_local_environment(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from tidegate.rules.money import (
     micro_to_credits,
     reservation,
 )
-from tidegate.rules.tokens import input_tokens
+from tidegate.rules.tokens import at_most
 
 MAX_TOKENS = {"max_tokens": {"type": "integer", "default": 100, "minimum": 1, "maximum": 10**6}}
 PRICES = st.fixed_dictionaries(
@@ -41,10 +41,11 @@ def test_what_was_reserved_covers_what_was_asked_for(
 ) -> None:
     priced = entry(price=price)
     asked = {"messages": [{"role": "user", "content": text}]}
-    reserved = reservation(priced, asked, {"max_tokens": limit})
-    usage = Usage(
-        data.draw(st.integers(0, input_tokens(priced, asked))), data.draw(st.integers(0, limit))
-    )
+    params = {"max_tokens": limit}
+    most = at_most(priced, asked, params)
+    assert most.output_tokens == limit
+    reserved = reservation(priced, most, params)
+    usage = Usage(data.draw(st.integers(0, most.input_tokens)), data.draw(st.integers(0, limit)))
     cost = charge(priced, usage, 0, reserved)
     assert 0 <= cost <= reserved
     # Within the limits nothing is given away: the whole cost fits what was set aside.
@@ -62,7 +63,7 @@ def test_never_more_than_reserved(
 @given(TEXTS)
 def test_an_estimate_is_no_less_than_a_token_for_two_bytes(text: str) -> None:
     asked = {"text": text}
-    assert input_tokens(entry(), asked) * 2 >= len(text.encode())
+    assert at_most(entry(), asked, {}).input_tokens * 2 >= len(text.encode())
 
 
 def test_a_part_of_a_thousand_is_rounded_up() -> None:
@@ -73,7 +74,7 @@ def test_a_part_of_a_thousand_is_rounded_up() -> None:
 
 def test_images_are_charged_as_delivered() -> None:
     priced = entry(task="image", adapter="openai-images", price={"per_image": 40_000})
-    assert reservation(priced, {"prompt": "x"}, {"n": 3}) == 120_000
+    assert reservation(priced, Usage(), {"n": 3}) == 120_000
     assert charge(priced, Usage(), 2, 120_000) == 80_000
 
 

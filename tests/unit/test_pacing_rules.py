@@ -13,7 +13,7 @@ from tests.pipeline import catalogue
 from tidegate.errors import InvalidRequest
 from tidegate.rules.pacing import SPARE, WELL_USED, Pace, share_of
 from tidegate.rules.switch_request import parse
-from tidegate.rules.tokens import BYTES_PER_TOKEN, call_tokens, input_tokens
+from tidegate.rules.tokens import BYTES_PER_TOKEN, at_most
 
 RATES = st.integers(1, 100_000)
 PLACES = st.integers(1, 1000)
@@ -95,9 +95,9 @@ def test_a_pace_that_makes_no_sense_is_an_error(wrong: dict[str, Any]) -> None:
 def test_an_estimate_grows_with_the_text_and_holds_the_whole_answer(text: str, most: int) -> None:
     entry = catalogue().models["chat-mini"]
     asked = {"messages": [{"role": "user", "content": text}]}
-    given_tokens = input_tokens(entry, asked)
-    assert given_tokens >= len(text.encode(errors="surrogatepass")) / BYTES_PER_TOKEN
-    assert call_tokens(entry, asked, {"max_tokens": most}) == given_tokens + most
+    usage = at_most(entry, asked, {"max_tokens": most})
+    assert usage.input_tokens >= len(text.encode(errors="surrogatepass")) / BYTES_PER_TOKEN
+    assert usage.output_tokens == most
 
 
 def test_a_request_to_switch_says_who_and_why() -> None:

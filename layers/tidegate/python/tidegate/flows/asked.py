@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from tidegate.errors import NeverFits
 from tidegate.rules import keys, money
 from tidegate.rules.catalogue import Entry
-from tidegate.rules.job import Job, Status
+from tidegate.rules.job import Job, Status, Usage
 from tidegate.rules.request import JobRequest
-from tidegate.rules.tokens import call_tokens
+from tidegate.rules.tokens import at_most
 
 FIRST_LOOK = 45.0
 """Seconds after acceptance at which the sweeper looks whether the job was queued: with a sweep
@@ -61,16 +61,17 @@ class Asked:
             NeverFits: one call would use more tokens than the model may in a minute.
         """
         job = self.new_job(job_id, now)
+        most = at_most(self.entry, self.request.body.input, self.request.params)
         return replace(
             job,
-            reserved=money.reservation(self.entry, self.request.body.input, self.request.params),
-            tokens=self._tokens(),
+            reserved=money.reservation(self.entry, most, self.request.params),
+            tokens=self._within_a_minute(most),
             due_at=min(now + FIRST_LOOK, job.deadline_at),
         )
 
-    def _tokens(self) -> int:
-        """Return the tokens that one call may use at most."""
-        tokens = call_tokens(self.entry, self.request.body.input, self.request.params)
+    def _within_a_minute(self, most: Usage) -> int:
+        """Return the tokens of a call at most, if the model can have so many at all."""
+        tokens = most.input_tokens + most.output_tokens
         limit = self.entry.pace.tokens_per_minute
         if limit is not None and tokens > limit:
             raise NeverFits(

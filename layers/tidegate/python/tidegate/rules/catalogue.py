@@ -99,17 +99,25 @@ class Catalogue(Strict):
         return self
 
 
+OWN = "catalogue.{}.own.toml"
+"""Name of the file of keys that are one deployment's own, of an environment."""
+
+
 def load(folder: Path, environment: str | None = None) -> Catalogue:
     """Return the catalogue of an environment.
+
+    `catalogue.<environment>.toml` is laid over catalogue.toml, and over both, if infra put it
+    there, `catalogue.<environment>.own.toml`: the keys of one deployment.
 
     Raises:
         CatalogueError: a file is missing, not TOML, or an entry is wrong; names the key.
     """
     try:
         data = tomllib.loads((folder / "catalogue.toml").read_text(encoding="utf-8"))
-        overlay = folder / f"catalogue.{environment}.toml"
-        if environment is not None and overlay.exists():
-            data = _overlaid(data, tomllib.loads(overlay.read_text(encoding="utf-8")), "")
+        names = [f"catalogue.{environment}.toml", OWN.format(environment)] if environment else []
+        for overlay in (folder / name for name in names):
+            if overlay.exists():
+                data = _overlaid(data, tomllib.loads(overlay.read_text(encoding="utf-8")), "")
     except (OSError, tomllib.TOMLDecodeError) as error:
         raise CatalogueError(f"catalogue in {folder}: {error}") from error
     return parse(data)

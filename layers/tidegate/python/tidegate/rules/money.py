@@ -11,7 +11,6 @@ from typing import Any
 
 from tidegate.rules.catalogue import Entry
 from tidegate.rules.job import Usage
-from tidegate.rules.tokens import input_tokens, output_tokens
 
 MICRO = 1_000_000
 """Micro-credits in a credit."""
@@ -20,12 +19,11 @@ LARGEST = 10**18
 """Micro-credits given at once at most; far below what DynamoDB's numbers hold (38 digits)."""
 
 
-def reservation(entry: Entry, asked: Mapping[str, Any], params: Mapping[str, Any]) -> int:
-    """Return the micro-credits a job may cost at most: what is set aside when it is accepted."""
+def reservation(entry: Entry, most: Usage, params: Mapping[str, Any]) -> int:
+    """Return the micro-credits a job may cost that uses so much at most: what is set aside."""
     price = entry.price
-    tokens = Usage(input_tokens(entry, asked), output_tokens(params))
     images = int(params.get("n", 1)) if entry.task == "image" else 0
-    return max(_cost(entry, tokens, images), price.cached)
+    return max(_cost(entry, most, images), price.cached)
 
 
 def charge(entry: Entry, usage: Usage, images: int, reserved: int) -> int:

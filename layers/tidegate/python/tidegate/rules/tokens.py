@@ -7,6 +7,7 @@ from typing import Any
 
 from tidegate.rules.canonical import canonical
 from tidegate.rules.catalogue import Entry
+from tidegate.rules.job import Usage
 
 BYTES_PER_TOKEN = 2
 """Bytes of UTF-8 counted as one token. Byte-pair vocabularies come to about 4 for English and 2 to
@@ -16,17 +17,7 @@ MESSAGE_TOKENS = 16
 """Tokens added for the wrapping of a request, which vendors count too."""
 
 
-def input_tokens(entry: Entry, asked: Mapping[str, Any]) -> int:
-    """Return the tokens a request's input comes to at most, as far as bytes can tell."""
+def at_most(entry: Entry, asked: Mapping[str, Any], params: Mapping[str, Any]) -> Usage:
+    """Return the tokens one call may use: of input as far as bytes can tell, of output by limit."""
     size = len(canonical(asked)) + len((entry.system or "").encode())
-    return -(-size // BYTES_PER_TOKEN) + MESSAGE_TOKENS
-
-
-def output_tokens(params: Mapping[str, Any]) -> int:
-    """Return the tokens an answer may have at most."""
-    return int(params.get("max_tokens", 0))
-
-
-def call_tokens(entry: Entry, asked: Mapping[str, Any], params: Mapping[str, Any]) -> int:
-    """Return the tokens of one call at most: what its pace reserves."""
-    return input_tokens(entry, asked) + output_tokens(params)
+    return Usage(-(-size // BYTES_PER_TOKEN) + MESSAGE_TOKENS, int(params.get("max_tokens", 0)))
