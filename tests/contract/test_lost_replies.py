@@ -33,6 +33,8 @@ CONDITIONAL_WRITES: dict[str, Story] = {
     "UpdateItem-jobs.look_again": stories.living,
     "TransactWriteItems-ledger.credit": stories.credited,
     "TransactWriteItems-partners.add_key": stories.key_made,
+    "PutItem-partners.set_limit": stories.limited,
+    "TransactWriteItems-partners.set_limit": stories.limited,
 }
 
 
