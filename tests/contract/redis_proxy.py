@@ -55,6 +55,8 @@ class Proxy:
     def close(self) -> None:
         """End it, and every connection with it."""
         self._closed = True
+        with suppress(OSError):  # close alone leaves a thread in accept()
+            self._listener.shutdown(socket.SHUT_RDWR)
         self._listener.close()
         for each in list(self._open):
             with suppress(OSError):

@@ -18,21 +18,30 @@ from cli.local import redis
 from tests.contract.redis_calls import ANSWER, CALLS, KEY, Doors, promoted, staged
 from tests.contract.redis_proxy import GREETING, Proxy, Trouble, before
 from tests.fakes import FakeClock
-from tidegate.doors.valkey import REST, Valkey
+from tidegate.doors.valkey import REST, TIMEOUT, Valkey
 from tidegate.errors import CacheUnavailable
 from tidegate.settings import RedisSettings
 
+PATIENCE = 5.0
+"""Seconds: a busy machine is no second trouble. Where the trouble is silence they are as usual."""
 
-def _door(url: str) -> tuple[Valkey, FakeClock]:
+
+def _door(url: str, timeout: float = PATIENCE) -> tuple[Valkey, FakeClock]:
     clock = FakeClock()
-    return Valkey(RedisSettings(url, None, None, ""), None, clock), clock
+    return Valkey(RedisSettings(url, None, None, ""), None, clock, timeout), clock
 
 
 @pytest.fixture
-def single(redis_single: str) -> Iterator[tuple[Doors, Proxy]]:
+def trouble() -> Trouble:
+    """Return what a test is about that is not told."""
+    return Trouble.LOST
+
+
+@pytest.fixture
+def single(redis_single: str, trouble: Trouble) -> Iterator[tuple[Doors, Proxy]]:
     redis.flush(redis_single)
     with before(redis_single) as (proxy, url):
-        valkey, clock = _door(url)
+        valkey, clock = _door(url, TIMEOUT if trouble is Trouble.STALLED else PATIENCE)
         yield Doors(valkey, clock, proxy.next), proxy
         assert proxy.spent
         valkey.close()

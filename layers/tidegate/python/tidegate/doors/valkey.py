@@ -36,9 +36,14 @@ class Valkey:
     """
 
     def __init__(
-        self, settings: RedisSettings, credentials: CredentialProvider | None, clock: Clock
+        self,
+        settings: RedisSettings,
+        credentials: CredentialProvider | None,
+        clock: Clock,
+        timeout: float = TIMEOUT,
     ) -> None:
         self._settings = settings
+        self._timeout = timeout
         self._clock = clock
         self._rests_until = 0.0
         self._credentials = credentials
@@ -103,8 +108,8 @@ class Valkey:
         if self._client is None:
             url = self._settings.url
             options: dict[str, Any] = {
-                "socket_timeout": TIMEOUT,
-                "socket_connect_timeout": TIMEOUT,
+                "socket_timeout": self._timeout,
+                "socket_connect_timeout": self._timeout,
                 "decode_responses": True,
                 "retry": Retry(ExponentialWithJitterBackoff(base=0.02, cap=0.1), 1),
             }
