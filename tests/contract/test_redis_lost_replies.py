@@ -23,7 +23,7 @@ from tidegate.errors import CacheUnavailable
 from tidegate.settings import RedisSettings
 
 PATIENCE = 5.0
-"""Seconds: a busy machine is no second trouble. Where the trouble is silence they are as usual."""
+"""Seconds: a busy machine is no second trouble. Where the trouble is silence they are waited out."""
 
 
 def _door(url: str, timeout: float = PATIENCE) -> tuple[Valkey, FakeClock]:
@@ -41,7 +41,7 @@ def trouble() -> Trouble:
 def single(redis_single: str, trouble: Trouble) -> Iterator[tuple[Doors, Proxy]]:
     redis.flush(redis_single)
     with before(redis_single) as (proxy, url):
-        valkey, clock = _door(url, TIMEOUT if trouble is Trouble.STALLED else PATIENCE)
+        valkey, clock = _door(url, 2 * TIMEOUT if trouble is Trouble.STALLED else PATIENCE)
         yield Doors(valkey, clock, proxy.next), proxy
         assert proxy.spent
         valkey.close()
