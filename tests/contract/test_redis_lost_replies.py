@@ -23,7 +23,7 @@ from tidegate.errors import CacheUnavailable
 from tidegate.settings import RedisSettings
 
 PATIENCE = 5.0
-"""Seconds: a busy machine is no second trouble. Where the trouble is silence they are waited out."""
+"""Seconds: a busy machine is no second trouble."""
 
 
 def _door(url: str, timeout: float = PATIENCE) -> tuple[Valkey, FakeClock]:
