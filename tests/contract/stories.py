@@ -8,25 +8,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 from tests.contract import books
+from tests.contract.commands import credited, key_made, limited
 from tests.contract.jobs import EXTRACT, REPORT, loaded
 from tests.contract.test_accept import BODY
-from tests.contract.world import PARTNER, World
+from tests.contract.world import World
 from tests.fakes import answer
-from tidegate.doors import clients
 from tidegate.doors.cache import Cached
-from tidegate.doors.dynamo import Table
-from tidegate.doors.partners import KeyRecord, Partners
 from tidegate.errors import VendorAccount, VendorFailed, VendorRefused
 from tidegate.rules.job import Job, JobError, Status
-from tidegate.rules.partner_key import PartnerKey, digest
 from tidegate.vendors.base import Image, VendorAnswer, VendorCall
 
 IMAGE: dict[str, Any] = {"model": "image-studio", "input": {"prompt": "a cat"}}
-KEY, OTHER_KEY = PartnerKey("k" * 16, "s" * 32), PartnerKey("m" * 16, "s" * 32)
 WHY = JobError("permanent", "vendor_refused", "400", "vendor", 400)
 
 
@@ -213,45 +208,11 @@ def answered_meanwhile(world: World) -> None:
     world.settle()
 
 
-def credited(world: World) -> None:
-    """An operator gives credits, and gives them again because nothing was heard."""
-    for _ in range(2):
-        world.operate(lambda: world.ledger.credit(PARTNER, "gift", 5, world.clock.now()))
-
-
-def key_made(world: World) -> None:
-    """An operator stores a partner's key, and again; it is that partner's."""
-    partners = _partners(world)
-    for _ in range(2):
-        world.operate(lambda: partners.add_key(PARTNER, KEY, world.clock.now()))
-    with world.wire.unwatched():
-        assert partners.find_key(KEY.key_id) == KeyRecord(PARTNER, digest(KEY.secret), active=True)
-
-
-def limited(world: World) -> None:
-    """An operator gives a partner a limit of its own and takes it away, each said twice."""
-    partners, keys = _partners(world), (KEY, OTHER_KEY)
-    with world.wire.unwatched():
-        for key in keys:
-            partners.add_key(PARTNER, key, world.clock.now())
-    for limit in (7, None):
-        for _ in range(2):
-            world.operate(partial(partners.set_limit, PARTNER, limit))
-        with world.wire.unwatched():
-            found = [partners.find_key(key.key_id) for key in keys]
-            assert [record and record.requests_per_minute for record in found] == [limit, limit]
-            assert partners.limit(PARTNER) == limit
-
-
 STORIES: tuple[Callable[[World], None], ...] = (
     answered, tried_again, account_refused, quarantined, refused, dead_lettered, large, cancelled,
-    cancelled_at_work, expired, unsent, workers_die, living, owed, answered_meanwhile, credited,
-    key_made, limited,
+    cancelled_at_work, expired, unsent, workers_die, living, owed, answered_meanwhile,
+    credited, key_made, limited,
 )  # fmt: skip
-
-
-def _partners(world: World) -> Partners:
-    return Partners(Table(clients.dynamodb(), "partners", world.clock, world.ids))
 
 
 def _accepted(world: World, body: Any, key: str = "a") -> str:
