@@ -18,6 +18,9 @@ from bench.deployed.steps import job_key_in
 BEGIN = {"api": "Redis MGET result pending", "worker": "DynamoDB GetItem job status"}
 """What a process does first for a job, and names it by."""
 
+BETWEEN = "Redis rate_take"
+"""What an api process does for a partner before it looks at what is asked: no job's step."""
+
 
 @dataclass(frozen=True, slots=True)
 class Step:
@@ -85,6 +88,8 @@ class Killer:
         with self._lock:
             self._processes[call.role].add(call.pid)
             self._learn(call)
+            if call.step == BETWEEN:
+                self._runs.pop(call.pid, None)
             if call.step == BEGIN[call.role]:
                 self._runs[call.pid] = _Run(self._key_of(call))
             run = self._runs.get(call.pid)
