@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from xdist.remote import Producer
 from xdist.scheduler import LoadScopeScheduling
 
 from cli.local import node, redis, vendor
+from tests.properties import ANY_MACHINE
 
-# A busy machine is no reason for a test to fail: what takes how long is measured by the bench.
-settings.register_profile("tidegate", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("tidegate", deadline=None, suppress_health_check=ANY_MACHINE)
 settings.load_profile("tidegate")
 
 # jsii starts Node by name; a machine without it uses the wheel's.

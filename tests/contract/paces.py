@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -57,14 +55,6 @@ def near(seconds: float) -> Any:
 def later(valkey: Valkey, seconds: float) -> None:
     """Let time pass in Redis."""
     valkey._do(lambda client: pass_time(client, seconds))
-
-
-def by_itself(happened: Callable[[], bool], patience: float = 10.0) -> None:
-    """Wait until it has happened; that no time is passed for it is the point."""
-    end = time.monotonic() + patience
-    while not happened():
-        assert time.monotonic() < end
-        time.sleep(0.01)
 
 
 def kept(valkey: Valkey) -> dict[str, Any]:

@@ -163,6 +163,4 @@ class Effects(RuleBasedStateMachine):
 def test_any_effects_in_any_order_any_number_of_times(aws: None) -> None:
     client = boto3.client("dynamodb", region_name=REGION)
     Effects.table = Table(client, "ledger", FakeClock(), FakeIds())
-    run_state_machine_as_test(
-        Effects, settings=settings(max_examples=15, stateful_step_count=20, deadline=None)
-    )
+    run_state_machine_as_test(Effects, settings=settings(max_examples=15, stateful_step_count=20))

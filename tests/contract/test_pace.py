@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.contract.paces import LIFE, by_itself, caller, kept, later, near, pace
+from tests.contract.paces import LIFE, caller, kept, later, near, pace
+from tests.patience import until
 from tidegate.doors.pace import KNOWN, Pace
 from tidegate.doors.valkey import Valkey
 
@@ -154,7 +155,7 @@ def test_a_dead_holders_place_is_free_within_its_life(valkey: Valkey) -> None:
     assert slot.why == "calls"
     assert 0 < slot.wait <= life
     later(valkey, life - 0.3)
-    by_itself(lambda: model.take(B, LIFE, 0).granted)
+    until(lambda: model.take(B, LIFE, 0).granted, patience=10, awaited="place of the dead holder")
     assert "tg:{m}:held:a" not in kept(valkey)
     model.settle(A, None, answered=True)  # it was only slow: it ends nobody else's
     assert model.take(C, LIFE, 0).why == "calls"

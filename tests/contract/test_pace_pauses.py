@@ -8,7 +8,8 @@ from threading import Barrier
 
 import pytest
 
-from tests.contract.paces import LIFE, by_itself, caller, entry, kept, later, near, pace
+from tests.contract.paces import LIFE, caller, entry, kept, later, near, pace
+from tests.patience import until
 from tidegate.clock import SystemClock
 from tidegate.doors.pace import COOL_DOWNS, LONGEST_PAUSE, Caller, Pace
 from tidegate.doors.valkey import Valkey
@@ -162,7 +163,7 @@ def test_an_abandoned_probes_permit_ends_with_its_life(valkey: Valkey) -> None:
     assert slot.why == "probing"
     assert 0 < slot.wait <= life
     later(valkey, life - 0.3)
-    by_itself(lambda: model.take(C, LIFE, 0).granted)
+    until(lambda: model.take(C, LIFE, 0).granted, patience=10, awaited="abandoned permit")
 
 
 def test_a_probe_that_was_only_booked_is_the_next_ones(valkey: Valkey) -> None:

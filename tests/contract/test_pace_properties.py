@@ -13,11 +13,12 @@ from itertools import count
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cli.local import redis
 from tests.contract.paces import caller, kept, later, pace
+from tests.properties import ONE_SERVER
 from tidegate.clock import SystemClock
 from tidegate.doors.pace import Caller
 from tidegate.doors.valkey import Valkey
@@ -168,10 +169,7 @@ STEPS = st.one_of(
 )
 
 
-@settings(
-    max_examples=150,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=150, suppress_health_check=ONE_SERVER)
 @given(
     burst=st.sampled_from([0.0, 1.0, 45.0]),
     counted=st.sampled_from(["used", "reserved"]),

@@ -5,12 +5,13 @@ from __future__ import annotations
 import socket
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.contract.jobs import job
 from tests.contract.paces import LIFE, caller, entry, kept, pace
 from tests.fakes import FakeClock
+from tests.properties import ONE_SERVER
 from tidegate.clock import SystemIds
 from tidegate.doors.cache import Cache, Cached, Staged
 from tidegate.doors.lease import Lease
@@ -71,10 +72,7 @@ def test_places_are_counted_by_reservation(valkey: Valkey) -> None:
     assert model.take(caller("d"), LIFE, 0).why == "calls"
 
 
-@settings(
-    max_examples=25,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=25, suppress_health_check=ONE_SERVER)
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 6)), max_size=40))
 def test_never_more_calls_than_places_and_back_to_none(
     valkey: Valkey, steps: list[tuple[bool, int]]

@@ -9,13 +9,14 @@ from typing import Any
 import boto3
 import pytest
 from botocore.exceptions import ClientError
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from moto import mock_aws
 
 from tests.explorer.conditions import compiled
 from tests.explorer.memory_keys import Keys
 from tests.explorer.memory_scripts import SCRIPTS
+from tests.properties import ONE_SERVER
 from tidegate.doors.actions import packed
 from tidegate.doors.valkey import Valkey
 
@@ -61,10 +62,7 @@ def _done(door: Any, tag: str, call: str, name: str) -> Any:
             return door.get_many([stage, result, pending])
 
 
-@settings(
-    max_examples=60,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=60, suppress_health_check=ONE_SERVER)
 @given(calls=st.lists(CALLS, max_size=25))
 def test_the_scripts_twins_do_what_the_scripts_do(
     valkey: Valkey, calls: list[tuple[str, str]]

@@ -10,13 +10,14 @@ import time
 from dataclasses import replace
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.explorer.deployment import CHAT
 from tests.explorer.hub import Hub
 from tests.explorer.memory_keys import Keys
 from tests.explorer.memory_valkey import MemoryValkey
+from tests.properties import ONE_SERVER
 from tidegate.clock import SystemIds
 from tidegate.doors.line import Line
 from tidegate.doors.pace import Caller, Pace
@@ -111,10 +112,7 @@ def _read(value: str) -> float | str:
     return number / 1000 if number > 1e9 else number
 
 
-@settings(
-    max_examples=80,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=80, suppress_health_check=ONE_SERVER)
 @given(pace=st.sampled_from(PACES), steps=st.lists(STEPS, max_size=25))
 def test_a_slot_is_granted_booked_or_refused_by_both(
     valkey: Valkey, pace: dict[str, Any], steps: list[tuple[Any, ...]]
@@ -172,10 +170,7 @@ IN_LINE = st.one_of(
 )
 
 
-@settings(
-    max_examples=80,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=80, suppress_health_check=ONE_SERVER)
 @given(steps=st.lists(IN_LINE, max_size=25))
 def test_a_turn_is_given_to_the_same_job_by_both(
     valkey: Valkey, steps: list[tuple[Any, ...]]
@@ -195,10 +190,7 @@ def test_a_turn_is_given_to_the_same_job_by_both(
     assert answers[0] == answers[1]
 
 
-@settings(
-    max_examples=50,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
-)
+@settings(max_examples=50, suppress_health_check=ONE_SERVER)
 @given(
     limit=st.sampled_from([1, 3, 7]),
     requests=st.lists(st.sampled_from(["a", "b", "c", "d", "e"]), max_size=15),

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, Self
 
 from cli.local.stack import StackInfo, client
-from tests.system.patience import until
+from tests.patience import until
 
 
 class Aws:

@@ -11,11 +11,11 @@ import pytest
 from cli.local import stack as local
 from cli.local.stack import StackInfo, running_stack
 from cli.partners import add_credit, add_partner
+from tests.patience import until
 from tests.system import processes
 from tests.system.aws import Aws
 from tests.system.crash import Crash, kill_a_worker
 from tests.system.partner import Partner, Words
-from tests.system.patience import until
 from tests.system.vendor import Vendor
 
 

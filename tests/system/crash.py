@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from redis import Redis
 
 from cli.local.stack import StackInfo
+from tests.patience import until
 from tests.system import processes
 from tests.system.partner import Partner, Words, ask
-from tests.system.patience import until
 from tests.system.vendor import Vendor
 
 MODEL = "chat-claude"

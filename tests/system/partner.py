@@ -9,7 +9,7 @@ from typing import Any, Self
 import httpx
 
 from cli.local import stack
-from tests.system.patience import until
+from tests.patience import until
 
 AT_ONCE = 50
 """Requests that one client can have under way at once."""

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from cli.demo.crowd import at_once
+from tests.patience import until
 from tests.system.partner import Partner, Words, ask
-from tests.system.patience import until
 from tests.system.vendor import Vendor, entry
 
 pytestmark = pytest.mark.system

@@ -8,8 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import httpx
 import pytest
 
+from tests.patience import until
 from tests.system.partner import Partner, Words
-from tests.system.patience import until
 from tests.system.vendor import Vendor, entry
 
 pytestmark = pytest.mark.system

@@ -13,9 +13,9 @@ from cli.local import redis
 from cli.local.emulator import CREDENTIALS
 from cli.local.stack import ENVIRONMENT, StackInfo
 from cli.main import app
+from tests.patience import until
 from tests.system.aws import Aws
 from tests.system.partner import Partner, Words, ask
-from tests.system.patience import until
 from tests.system.vendor import Vendor, entry
 
 pytestmark = pytest.mark.system

@@ -11,9 +11,9 @@ import pytest
 
 from cli.local import redis
 from cli.local.stack import StackInfo
+from tests.patience import until
 from tests.system.aws import Aws
 from tests.system.partner import Partner, Words, ask
-from tests.system.patience import until
 from tests.system.vendor import Vendor
 
 pytestmark = pytest.mark.system

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from cli.local.stack import StackInfo
+from tests.patience import until
 from tests.system.aws import Aws
 from tests.system.partner import Partner, Words, ask
-from tests.system.patience import until
 from tests.system.vendor import Vendor, entry
 
 pytestmark = pytest.mark.system

@@ -7,8 +7,8 @@ import json
 import pytest
 
 from cli.local.stack import StackInfo
+from tests.patience import until
 from tests.system.aws import Aws
-from tests.system.patience import until
 
 pytestmark = pytest.mark.system
 

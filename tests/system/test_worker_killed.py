@@ -11,9 +11,9 @@ from datetime import datetime
 import pytest
 
 from cli.local.stack import StackInfo
+from tests.patience import until
 from tests.system.crash import MODEL, Crash, in_flight
 from tests.system.partner import Partner, ask
-from tests.system.patience import until
 from tests.system.vendor import Vendor, entry
 
 pytestmark = pytest.mark.system

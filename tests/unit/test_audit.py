@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
+from tests.properties import ANY_MACHINE
 from tidegate.doors.ledger import Balance, Entry
 from tidegate.rules.audit import differences, sums
 from tidegate.rules.job import Job, Status
@@ -169,7 +170,7 @@ TAMPERINGS: list[Callable[[Books, Any], None]] = [
 
 
 @pytest.mark.parametrize("tampering", TAMPERINGS, ids=lambda each: each.__name__)
-@settings(suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow])
+@settings(suppress_health_check=[*ANY_MACHINE, HealthCheck.filter_too_much])
 @given(data=st.data())
 def test_any_single_tampering_is_found(
     tampering: Callable[[Books, Any], None], data: st.DataObject
