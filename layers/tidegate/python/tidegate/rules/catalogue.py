@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, StringConstraints, ValidationError, model_validator
 
+from tidegate.rules.canonical import canonical
 from tidegate.rules.pacing import Pace, PartnerLimits, Shares
 from tidegate.rules.policies import (
     CachePolicy,
@@ -25,7 +26,15 @@ from tidegate.rules.policies import (
 
 Task = Literal["chat", "code", "image", "extract"]
 Adapter = Literal["openai-chat", "anthropic-messages", "cohere-chat", "openai-images"]
-Normalise = Literal["exact", "text"]
+Normalise = Literal["exact", "text", "code", "code-structure"]
+CODE = frozenset({"code", "code-structure"})
+"""What of `Normalise` reads programming languages."""
+Locale = Annotated[
+    str, StringConstraints(max_length=35, pattern=r"^[A-Za-z]{2,3}(-[A-Za-z0-9]{1,8})*$")
+]
+"""The shape of a language tag (BCP 47)."""
+ProfileName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9-]{0,29}$")]
+ProfileText = Annotated[str, StringConstraints(min_length=1, strip_whitespace=True)]
 
 
 class CatalogueError(ValueError):
@@ -42,6 +51,12 @@ class Entry(Strict):
     task: Task
     system: str | None = None
     """Instructions that stand before the partner's input."""
+    locales: tuple[Locale, ...] = ()
+    """Locales a partner may ask for; the model is told the one asked for."""
+    safety_profiles: dict[ProfileName, ProfileText] = Field(default_factory=dict)
+    """Further instructions that a partner may choose between, by name."""
+    default_safety_profile: str | None = None
+    """The one where the partner names none; without, none."""
     parameters: dict[str, Parameter] = Field(default_factory=dict)
     max_concurrency: int = Field(ge=2, le=1000)
     """Workers at once: Lambda's own minimum for a queue is 2."""
@@ -53,6 +68,9 @@ class Entry(Strict):
     retry: RetryPolicy = RetryPolicy()
     cache: CachePolicy = CachePolicy()
     normalise: Normalise = "exact"
+    """What two inputs may differ in and still be one work."""
+    ignore_comments: bool = False
+    """Whether comments in code are among it."""
     contract: Contract | None = None
     price: Price = Price()
     pace: Pace = Pace()
@@ -64,6 +82,35 @@ class Entry(Strict):
     def in_flight(self) -> int:
         """Return how many calls may be with the vendor at once."""
         return min(self.vendor_concurrency or self.max_concurrency, self.max_concurrency)
+
+    @model_validator(mode="after")
+    def _says_what_its_task_can_use(self) -> Entry:
+        if self.task == "image":
+            for name in ("system", "locales", "safety_profiles"):
+                if getattr(self, name):
+                    raise ValueError(f"{name}: task image takes no instructions")
+        if self.task != "code" and self.normalise in CODE:
+            raise ValueError(f"normalise: {self.normalise} is for task code")
+        if self.ignore_comments and self.normalise not in CODE:
+            raise ValueError("ignore_comments needs normalise code or code-structure")
+        if len({each.lower() for each in self.locales}) < len(self.locales):
+            raise ValueError("locales: one is named twice; upper and lower case are the same")
+        default = self.default_safety_profile
+        if default is not None and default not in self.safety_profiles:
+            raise ValueError(f"default_safety_profile: {default} is not one of safety_profiles")
+        return self
+
+    @model_validator(mode="after")
+    def _can_be_in_a_key(self) -> Entry:
+        """Refuse what TOML can write and canonical JSON cannot: each request would fail on it."""
+        parts = {f"parameters.{n}.default": p.default for n, p in self.parameters.items()}
+        contract = self.contract
+        for name, value in {**parts, "contract.schema": contract and contract.schema_}.items():
+            try:
+                canonical(value)
+            except ValueError as error:
+                raise ValueError(f"{name}: {error}") from None
+        return self
 
     @model_validator(mode="after")
     def _coherent(self) -> Entry:

@@ -12,7 +12,7 @@ from tidegate.rules.catalogue import Catalogue
 from tidegate.rules.request import JobRequest
 
 INPUT = ("prompt", "negative_prompt")
-BODY = ("model", "deadline_seconds", "metadata")
+BODY = ("model", "locale", "safety_profile", "deadline_seconds", "metadata")
 
 
 def parse(raw: bytes, catalogue: Catalogue) -> JobRequest:

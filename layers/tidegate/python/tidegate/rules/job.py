@@ -45,6 +45,14 @@ REPLAYABLE = frozenset({Status.DEAD_LETTERED, Status.FAILED, Status.EXPIRED})
 MAX_REPLAYS = 5
 """Times one job is re-opened at most: each may cost all its attempts again."""
 
+OPERATOR = "_operator"
+"""Whose jobs make stale answers anew. No partner can be called so."""
+
+CacheStatus = Literal["hit", "stale", "miss", "request", "stale_refused", "bypass", "negative"]
+"""How the cache took part in a job: it answered (fresh or stale), had nothing, was passed by the
+caller's wish (`request`; `stale_refused` where only a stale answer was there), is not for such
+requests (`bypass`), or knew that the work had just failed (`negative`)."""
+
 KEY_LIFE = 86_400
 """Seconds an Idempotency-Key is remembered after its job has ended."""
 
@@ -103,7 +111,7 @@ class Job:
     error: JobError | None = None
     upstream_ms: int | None = None
     vendor_request_id: str | None = None
-    cache_status: str = "miss"
+    cache_status: CacheStatus = "miss"
     answer_of: str | None = None
     """Id of the job that holds the output: this one, or the one whose answer is reused."""
     answered_at: float | None = None
@@ -119,6 +127,15 @@ class Job:
     replay_count: int = 0
     tokens: int = 0
     """Tokens one call may use at most, by estimate: what the pace reserves."""
+    newer_than: float = 0.0
+    """An answer made before is not for it: its caller asked for a newer one."""
+    reusable: bool = True
+    """Whether a finished answer may be used for it, and its own for others."""
+
+    @property
+    def from_cache(self) -> bool:
+        """Return whether it was answered without a call of its own."""
+        return self.cache_status in {"hit", "stale"}
 
     @property
     def queue(self) -> str:

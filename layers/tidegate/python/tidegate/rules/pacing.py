@@ -101,6 +101,8 @@ class PartnerLimits(Strict):
 
     requests_per_minute: int = Field(default=6000, ge=1, le=MOST_PER_MINUTE)
     """Jobs posted, the refused and the repeated included."""
+    bypasses_per_minute: int = Field(default=60, ge=1, le=MOST_PER_MINUTE)
+    """Of these, asked past the cache although an answer may have been there."""
 
 
 def share_of(places: int, share: float) -> int:

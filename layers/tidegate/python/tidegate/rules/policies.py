@@ -116,11 +116,37 @@ class CachePolicy(Strict):
     """Which finished answers are used again, and for how long (seconds)."""
 
     reuse: Reuse = "deterministic"
+    """`deterministic`: only where temperature is 0 or a seed is given."""
+    join: bool = True
+    """Whether the same request of one partner, sent while it runs, is the same job. Without, and
+    under `never`, only the retries under one Idempotency-Key are."""
     scope: Literal["partner", "shared"] = "partner"
+    soft_ttl: int | None = Field(default=None, ge=1, le=30 * 86_400)
+    """After which an answer is served stale, and made anew in the background. None: never stale."""
     hard_ttl: int = Field(default=86_400, ge=1, le=30 * 86_400)
-    """At most 30 days: what an answer points at in S3 is kept for 90."""
+    """After which it is not served. At most 30 days: what it points at in S3 is kept for 90."""
     jitter: float = Field(default=0.1, ge=0, le=0.5)
-    """Share of the life by which it is shortened at random, so that entries do not end together."""
+    """Share of a life by which it is shortened at random, so that entries do not end together."""
+    time_bucket: int | None = Field(default=None, ge=1, le=30 * 86_400)
+    """Requests of two such stretches of time are two works (a day: 86400, ends at 00:00 UTC)."""
+    negative_ttl: int = Field(default=0, ge=0, le=300)
+    """How long the same work is not tried again after it was refused for good, or failed the gate,
+    twice in a row; doubled by each failure more. 0: it is at once. RFC 9520 caps it at 300."""
+
+    @model_validator(mode="after")
+    def _soft_before_hard(self) -> CachePolicy:
+        if self.soft_ttl is not None and self.soft_ttl > self.hard_ttl:
+            raise ValueError("soft_ttl must not be over hard_ttl")
+        if self.reuse == "never" and self.scope == "shared":
+            raise ValueError("scope shared needs answers that are reused")
+        return self
+
+    def lives(self, soft: float, hard: float) -> tuple[float, float]:
+        """Return the seconds an answer is fresh, and may be served; two draws from [0, 1)."""
+        until = self.hard_ttl * (1 - self.jitter * hard)
+        if self.soft_ttl is None:
+            return until, until
+        return min(self.soft_ttl * (1 - self.jitter * soft), until), until
 
 
 class Contract(Strict):
@@ -128,6 +154,8 @@ class Contract(Strict):
 
     schema_: dict[str, Any] = Field(alias="schema")
     """JSON Schema 2020-12; objects are closed unless it says otherwise."""
+    version: str = "1"
+    """Of what the schema means: raise it to check answers anew that are the same by the schema."""
     fenced: bool = False
     """Whether JSON inside one Markdown fence is accepted."""
 

@@ -8,9 +8,9 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from tidegate.errors import InvalidBody, InvalidRequest, PayloadTooLarge, UnknownModel
-from tidegate.rules import strict_json
+from tidegate.rules import instructions, strict_json
 from tidegate.rules.canonical import canonical
-from tidegate.rules.catalogue import Catalogue, Entry, Task
+from tidegate.rules.catalogue import Catalogue, Entry, Locale, Task
 from tidegate.rules.job import Lane
 
 MAX_BODY = 256 * 1024
@@ -76,17 +76,23 @@ class JobBody(_Strict):
     model: Text
     input: dict[str, Any]
     params: dict[str, Any] = Field(default_factory=dict)
+    locale: Locale | None = None
+    safety_profile: Text | None = None
     priority: Lane = "normal"
     deadline_seconds: int | None = Field(default=None, ge=10, le=86_400)
     metadata: dict[MetadataKey, MetadataValue] = Field(default_factory=dict, max_length=16)
 
 
 class JobRequest(_Strict):
-    """A validated request with its entry's defaults resolved."""
+    """A validated request with its entry's defaults resolved. A new field joins the job key."""
 
     body: JobBody
     task: Task
     params: dict[str, Any]
+    locale: str | None
+    safety_profile: str | None
+    system: str | None
+    """What the vendor is told before the input; None is nothing."""
 
     @property
     def model(self) -> str:
@@ -146,7 +152,12 @@ def checked(value: dict[str, Any], catalogue: Catalogue) -> JobRequest:
             f"the input has {size} bytes; model {body.model} accepts {entry.max_input_bytes}"
         )
     body = body.model_copy(update={"input": given})
-    return JobRequest(body=body, task=entry.task, params=resolved(body.params, entry))
+    params = resolved(body.params, entry)
+    problems = instructions.problems(entry, body.locale, body.safety_profile)
+    if problems:
+        raise InvalidRequest(sentence(problems), pointers=tuple(problems))
+    told = instructions.told(entry, body.locale, body.safety_profile)
+    return JobRequest(body=body, task=entry.task, params=params, **told._asdict())
 
 
 def resolved(given: dict[str, Any], entry: Entry) -> dict[str, Any]:

@@ -37,6 +37,8 @@ class VendorCall:
     """Parameters with all defaults resolved; those without a value are absent."""
     idempotency_key: str
     """Ours, the same over redeliveries; sent as the `Idempotency-Key` header."""
+    system: str | None = field(repr=False, kw_only=True)
+    """What the model is told before the input, as it was when the job was accepted."""
     seconds: float = math.inf
     """The caller's own limit; the entry's total timeout bounds the call besides."""
 

@@ -8,7 +8,7 @@ from tidegate.vendors.base import VendorCall
 
 
 def turns(call: VendorCall) -> list[dict[str, str]]:
-    """Return the conversation to send, without the entry's own instructions."""
+    """Return the conversation to send, without what stands before it."""
     data = call.input
     if call.entry.task == "chat":
         return [{"role": m["role"], "content": m["content"]} for m in data["messages"]]
@@ -17,9 +17,9 @@ def turns(call: VendorCall) -> list[dict[str, str]]:
 
 
 def with_system(call: VendorCall) -> list[dict[str, str]]:
-    """Return the conversation behind the entry's own instructions, if it has any."""
-    system = call.entry.system
-    return [*([{"role": "system", "content": system}] if system else []), *turns(call)]
+    """Return the conversation behind what the model is told first, if it is told anything."""
+    told = [{"role": "system", "content": call.system}] if call.system else []
+    return [*told, *turns(call)]
 
 
 def _code(call: VendorCall) -> str:

@@ -1,17 +1,32 @@
-"""Normalisation of an input for its job key; errs towards a miss. The vendor gets the original."""
+"""Normalisation of an input for its job key; errs towards a miss. The vendor gets the original.
+
+What reads code is imported by the first call that has code: no other cold start pays for it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
-from tidegate.rules.catalogue import Normalise
+from tidegate.rules.normalise.structure import Structure
 from tidegate.rules.normalise.text import text
 
+__all__ = ["Structure", "normalised", "renamed", "structured"]
 
-def normalised(value: Any, how: Normalise) -> Any:
-    """Return `value` with every string in it normalised as the entry says."""
+
+def normalised(value: Any, how: str, *, ignore_comments: bool = False) -> Any:
+    """Return `value` for the key, as the entry's `normalise` says.
+
+    `exact`: as it is; `text`: every string in it by `text()`; `code` and `code-structure`: its
+    `code` by `language`, in a form without layout, and the rest of it as it is. Code that cannot
+    be read is text.
+    """
     if how == "exact":
         return value
+    if how in {"code", "code-structure"}:
+        from tidegate.rules.normalise import code
+
+        return code.coded(value, ignore_comments=ignore_comments)
     if isinstance(value, str):
         return text(value)
     if isinstance(value, dict):
@@ -19,3 +34,28 @@ def normalised(value: Any, how: Normalise) -> Any:
     if isinstance(value, list | tuple):
         return [normalised(item, how) for item in value]
     return value
+
+
+def structured(value: dict[str, Any], *, ignore_comments: bool) -> Structure | None:
+    """Return an input of task `code` under canonical names of its local variables.
+
+    None: the code is not read, or no name in it may be changed for certain.
+    """
+    from tidegate.rules.normalise import code
+
+    return code.structured(value, ignore_comments=ignore_comments)
+
+
+def renamed(
+    output: dict[str, Any], language: str, theirs: Sequence[str], ours: Sequence[str]
+) -> dict[str, Any] | None:
+    """Return an answer to code with variables `theirs` as one to the same code with `ours`.
+
+    None where a changed name is anything but a local variable in the answer's code, or where the
+    prose around it has the name.
+    """
+    if list(theirs) == list(ours):
+        return output
+    from tidegate.rules.normalise import answer
+
+    return answer.renamed(output, language, theirs, ours)
