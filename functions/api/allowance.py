@@ -6,7 +6,8 @@ The fields are those of draft-ietf-httpapi-ratelimit-headers-11, which is not an
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
@@ -14,14 +15,20 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 from api import incoming
 from api.replies import Api, Reply
 from tidegate.doors.rate import Allowance
+from tidegate.errors import RequestRefused
 from tidegate.flows import allow
+from tidegate.flows.allow import Post
 from tidegate.rules.pacing import MINUTE
 
 _KEPT = "rate_limit_fields"
 
 
-def counted(app: APIGatewayRestResolver, api: Api, event: APIGatewayProxyEvent) -> str:
-    """Return the partner who posts, its post counted.
+@contextmanager
+def counted(app: APIGatewayRestResolver, api: Api, event: APIGatewayProxyEvent) -> Iterator[Post]:
+    """Give the block the post of a partner; when it ends, the post is counted, whatever came of it.
+
+    It is counted on the way, in the round trip that looks into the cache. A post that is refused
+    before is counted here, and refused for the limit first of all.
 
     Raises:
         Unauthenticated: the request came past the authorizer.
@@ -31,11 +38,16 @@ def counted(app: APIGatewayRestResolver, api: Api, event: APIGatewayProxyEvent) 
     own = incoming.requests_per_minute(event)
     limit = api.catalogue.partners.requests_per_minute if own is None else own
     doors = api.doors
-    allowance = allow.count(api.rate, doors.ids, doors.telemetry, partner, limit)
-    if allowance is not None:  # else nothing is known, and nothing is said
-        app.context[_KEPT] = fields(allowance)  # of this request: the resolver clears it
-    allow.admit(allowance)
-    return partner
+    sent = allow.post(doors.ids, partner, limit)
+    try:
+        yield sent
+    except RequestRefused:
+        allow.count(doors.look.rate, doors.telemetry, sent)
+        sent.admit()
+        raise
+    finally:
+        if sent.allowance is not None:  # else nothing is known, and nothing is said
+            app.context[_KEPT] = fields(sent.allowance)  # of this request: the resolver clears it
 
 
 def told(app: APIGatewayRestResolver, go_on: Callable[[APIGatewayRestResolver], Reply]) -> Reply:

@@ -10,6 +10,7 @@ from tidegate.doors.cache import Cache
 from tidegate.doors.claims import Claims
 from tidegate.doors.dynamo import Table
 from tidegate.doors.endings import Endings
+from tidegate.doors.epochs import EpochBook
 from tidegate.doors.jobs import Jobs
 from tidegate.doors.ledger import Ledger
 from tidegate.doors.line import Line
@@ -17,7 +18,8 @@ from tidegate.doors.payloads import Payloads
 from tidegate.doors.queue import Queue
 from tidegate.doors.rate import Rate
 from tidegate.doors.valkey import Valkey
-from tidegate.flows.accept import Doors
+from tidegate.flows import at_hand, refresh
+from tidegate.flows.acceptance import Doors
 from tidegate.flows.waiting_room import WaitingRoom
 from tidegate.rules.catalogue import Catalogue
 from tidegate.settings import ApiSettings
@@ -55,16 +57,21 @@ def assemble(
     assets: Assets,
 ) -> Api:
     """Return what the routes need, around the doors to the outside."""
-    jobs = Jobs(table, payloads)
+    jobs, claims, cache = Jobs(table, payloads), Claims(table, payloads), Cache(valkey)
+    waiting_room = WaitingRoom(queue, settings.queue_url_prefix, Line(valkey, ids), telemetry)
     doors = Doors(
         jobs=jobs,
-        claims=Claims(table, payloads),
+        claims=claims,
         ledger=ledger,
-        cache=Cache(valkey),
-        waiting_room=WaitingRoom(queue, settings.queue_url_prefix, Line(valkey, ids), telemetry),
+        cache=cache,
+        waiting_room=waiting_room,
+        look=at_hand.Doors(
+            valkey, cache, EpochBook(table, valkey), Rate(valkey), jobs, clock, telemetry
+        ),
+        refresh=refresh.Doors(cache, claims, ledger, waiting_room, clock, ids, telemetry),
         clock=clock,
         ids=ids,
         telemetry=telemetry,
     )
     endings = Endings(jobs, payloads, ledger)
-    return Api(doors, endings, Rate(valkey), assets, catalogue, settings.public_url)
+    return Api(doors, endings, assets, catalogue, settings.public_url)

@@ -34,18 +34,19 @@ def images(app: APIGatewayRestResolver, api: Api) -> None:
     @app.post("/v1/images/generations", middlewares=[told])
     def generate() -> Reply:
         event = app.current_event
-        partner = counted(app, api, event)
-        key = keys.idempotency_key(incoming.headers(event, "idempotency-key"))
         request_id = event.request_context.request_id or ""
-        accepted = accept(
-            image_request.parse(incoming.body(event), api.catalogue),
-            api.catalogue,
-            api.doors,
-            partner=partner,
-            route="images",
-            key=key,
-            correlation_id=request_id,
-        )
+        with counted(app, api, event) as sent:
+            key = keys.idempotency_key(incoming.headers(event, "idempotency-key"))
+            accepted = accept(
+                image_request.parse(incoming.body(event), api.catalogue),
+                api.catalogue,
+                api.doors,
+                sent,
+                directives=incoming.cache_control(event),
+                route="images",
+                key=key,
+                correlation_id=request_id,
+            )
         if accepted.how == "replayed" and not accepted.job.done:
             where = {"Location": location(api, accepted.job)}
             return problem.response(_running(accepted.job), request_id, where)

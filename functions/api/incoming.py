@@ -11,6 +11,8 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from tidegate.errors import InvalidBody, Unauthenticated, UnsupportedMediaType
 from tidegate.flows.wait import LONGEST
+from tidegate.rules import directives
+from tidegate.rules.directives import Directives
 from tidegate.rules.pacing import MOST_PER_MINUTE
 
 _WAIT = re.compile(r"\bwait\s*=\s*\"?(\d{1,6})\"?(?=\s*(?:[,;]|$))", re.IGNORECASE)
@@ -79,6 +81,11 @@ def wait(event: APIGatewayProxyEvent) -> int | None:
         if match:
             return min(int(match[1]), LONGEST)
     return None
+
+
+def cache_control(event: APIGatewayProxyEvent) -> Directives:
+    """Return what the request accepts of the cache."""
+    return directives.parse(headers(event, "cache-control"))
 
 
 def etags(event: APIGatewayProxyEvent) -> set[str]:

@@ -24,6 +24,7 @@ TITLES = {
     500: "Internal error",
     502: "Generation failed",
     503: "Temporarily unavailable",
+    504: "Not in the cache",
 }
 
 PASSING = Unavailable("this is on our side and passing; send the same request again")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,13 +12,23 @@ from aws_lambda_powertools.event_handler import Response
 from api import represent
 from tidegate.doors.assets import Assets
 from tidegate.doors.endings import Endings
-from tidegate.doors.rate import Rate
 from tidegate.flows import wait
-from tidegate.flows.accept import Accepted, Doors
+from tidegate.flows.acceptance import Accepted, Doors
 from tidegate.rules.catalogue import Catalogue
-from tidegate.rules.job import Job, Status
+from tidegate.rules.job import CacheStatus, Job, Status
 
 Reply = Response[str]
+
+CACHE = "tidegate"
+
+FORWARDED: dict[CacheStatus, str] = {
+    "miss": "fwd=miss",
+    "request": "fwd=request",
+    "stale_refused": "fwd=stale",
+    "bypass": "fwd=bypass",
+    "negative": "fwd=miss; detail=negative",
+}
+"""Why a job was not answered from the cache, in the words of RFC 9211."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +37,6 @@ class Api:
 
     doors: Doors
     endings: Endings
-    rate: Rate
     assets: Assets
     catalogue: Catalogue
     public_url: str
@@ -41,8 +51,8 @@ def waited(api: Api, job: Job, granted: int | None) -> Job:
 
 def seen(api: Api, accepted: Accepted, job: Job) -> tuple[dict[str, str], dict[str, Any] | None]:
     """Return a job's notes and output, read only if they are not at hand already."""
-    if accepted.metadata is not None and (accepted.output is not None or not job.done):
-        return accepted.metadata, accepted.output
+    if accepted.metadata is not None and (accepted.answer is not None or not job.done):
+        return accepted.metadata, None if accepted.answer is None else accepted.answer.output
     return api.doors.jobs.shown(job)
 
 
@@ -78,7 +88,10 @@ def acceptance(api: Api, accepted: Accepted, job: Job) -> dict[str, str]:
         if job.done:
             headers["X-Cache-Lookup"] = "HIT-IDEMPOTENT"
     if accepted.how == "joined":
-        headers["Cache-Status"] = "tidegate; fwd=miss; collapsed"
+        headers["Cache-Status"] = f"{CACHE}; fwd=miss; collapsed"
+    if accepted.answer is not None:  # its freshness left; below zero it is stale
+        left = math.floor(accepted.answer.soft_until - api.doors.clock.now())
+        headers["Cache-Status"] = f"{CACHE}; hit; ttl={left}"
     return headers
 
 
@@ -99,8 +112,8 @@ def preference(granted: int | None) -> dict[str, str]:
 
 
 def cache_status(job: Job) -> dict[str, str]:
-    """Return `Cache-Status` (RFC 9211)."""
-    if job.cache_status == "hit":
-        return {"Cache-Status": "tidegate; hit"}
-    stored = "; stored" if job.status is Status.COMPLETED else ""
-    return {"Cache-Status": f"tidegate; fwd=miss{stored}"}
+    """Return `Cache-Status` (RFC 9211): answered from the cache, or why it was not."""
+    if job.from_cache:
+        return {"Cache-Status": f"{CACHE}; hit"}
+    stored = "; stored" if job.status is Status.COMPLETED and job.reusable else ""
+    return {"Cache-Status": f"{CACHE}; {FORWARDED[job.cache_status]}{stored}"}

@@ -8,7 +8,18 @@ from typing import Any
 from tidegate.clock import rfc3339
 from tidegate.doors.ledger import Balance
 from tidegate.rules.catalogue import Catalogue
-from tidegate.rules.job import Job, Status
+from tidegate.rules.job import CacheStatus, Job, Status
+
+CACHE_STATUS: dict[CacheStatus, str] = {
+    "hit": "hit",
+    "stale": "hit",
+    "miss": "miss",
+    "request": "bypass",
+    "stale_refused": "bypass",
+    "bypass": "bypass",
+    "negative": "negative",
+}
+"""How partners are told what the cache did: four words, and `stale` beside them."""
 
 
 def job(
@@ -33,12 +44,12 @@ def job(
         "attempts": job.attempt,
         "source": _source(job) if completed else None,
         "cache": {
-            "status": job.cache_status,
+            "status": CACHE_STATUS[job.cache_status],
             "age_seconds": age(job, now) if completed else None,
-            "stale": False,
+            "stale": job.cache_status == "stale",
         },
         "output": output,
-        "usage": _usage(job) if completed and job.cache_status != "hit" else None,
+        "usage": _usage(job) if completed and not job.from_cache else None,
         "price": {"reserved_micro_credits": job.reserved, "charged_micro_credits": job.charged},
         "upstream_ms": job.upstream_ms,
         "error": _error(job),
@@ -106,7 +117,7 @@ def age(job: Job, now: float) -> int:
 
 
 def _source(job: Job) -> str:
-    return "cache" if job.cache_status == "hit" else "vendor"
+    return "cache" if job.from_cache else "vendor"
 
 
 def _usage(job: Job) -> dict[str, int]:

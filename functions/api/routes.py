@@ -34,18 +34,18 @@ def resolver(api: Api) -> APIGatewayRestResolver:
     @app.post("/v1/jobs", middlewares=[told])
     def submit() -> Reply:
         event = app.current_event
-        partner = counted(app, api, event)
-        key = keys.idempotency_key(incoming.headers(event, "idempotency-key"))
-        asked = request.parse(incoming.body(event), api.catalogue)
-        accepted = accept(
-            asked,
-            api.catalogue,
-            api.doors,
-            partner=partner,
-            route="jobs",
-            key=key,
-            correlation_id=event.request_context.request_id or "",
-        )
+        with counted(app, api, event) as sent:
+            key = keys.idempotency_key(incoming.headers(event, "idempotency-key"))
+            accepted = accept(
+                request.parse(incoming.body(event), api.catalogue),
+                api.catalogue,
+                api.doors,
+                sent,
+                directives=incoming.cache_control(event),
+                route="jobs",
+                key=key,
+                correlation_id=event.request_context.request_id or "",
+            )
         granted = incoming.wait(event)
         job = waited(api, accepted.job, granted)
         headers = {**acceptance(api, accepted, job), **preference(granted), "Idempotency-Key": key}

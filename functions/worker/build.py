@@ -9,6 +9,7 @@ from tidegate.doors.attempts import Attempts
 from tidegate.doors.cache import Cache
 from tidegate.doors.dynamo import Table
 from tidegate.doors.endings import Endings
+from tidegate.doors.epochs import EpochBook
 from tidegate.doors.jobs import Jobs
 from tidegate.doors.lease import Lease
 from tidegate.doors.ledger import Ledger
@@ -99,6 +100,7 @@ def assemble(
             queue_name(settings.model, "low"): settings.low_queue_url,
         },
         cache=cache,
+        epochs=EpochBook(table, valkey),
         lease=Lease(valkey),
         pacing=Pacing(
             model=settings.model,

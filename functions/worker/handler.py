@@ -1,6 +1,7 @@
 """One model's worker: builds the doors, works on each message, answers which come back.
 
-An operator invokes it too, to pause its model or resume it: it is where the model's pace is kept.
+An operator invokes it too, to pause its model or resume it, or to declare cached answers void: it
+reaches what these are kept in.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def handle(
 ) -> dict[str, Any]:
     """Return the ids of the messages that are not done, after working on each."""
     if "Records" not in event:
-        return _switched(event, doors)
+        return _done_for_operator(event, doors)
     failures = []
     for record in event["Records"]:
         message = message_of(record)
@@ -63,22 +64,32 @@ def handle(
     return {"batchItemFailures": failures}
 
 
-def _switched(event: dict[str, Any], doors: Doors) -> dict[str, Any]:
+def _done_for_operator(event: dict[str, Any], doors: Doors) -> dict[str, Any]:
     """Return what became of an operator's request, or `error`: what is wrong with it."""
+    doors.telemetry.fresh()
+    try:
+        return _invalidated(event, doors) if "invalidate" in event else _switched(event, doors)
+    except RequestRefused as error:
+        return {"error": {"code": error.code, "message": str(error)}}
+    finally:
+        doors.telemetry.flush()
+
+
+def _switched(event: dict[str, Any], doors: Doors) -> dict[str, Any]:
     from tidegate.flows.switch import switch
     from tidegate.rules.switch_request import parse
 
-    doors.telemetry.fresh()
-    pacing = doors.pacing
-    try:
-        request = parse(event)
-    except RequestRefused as error:
-        return {"error": {"code": error.code, "message": str(error)}}
-    now = doors.clock.now()
-    try:
-        return switch(request, doors.model, pacing.switches, pacing.pace, now, doors.telemetry)
-    finally:
-        doors.telemetry.flush()
+    pacing, now = doors.pacing, doors.clock.now()
+    request = parse(event)
+    return switch(request, doors.model, pacing.switches, pacing.pace, now, doors.telemetry)
+
+
+def _invalidated(event: dict[str, Any], doors: Doors) -> dict[str, Any]:
+    from tidegate.flows.invalidate import invalidate
+    from tidegate.rules.invalidate_request import parse
+
+    request = parse(event, doors.model)
+    return invalidate(request, doors.epochs, doors.clock.now(), doors.telemetry)
 
 
 def _remaining(context: LambdaContext) -> float:

@@ -91,6 +91,14 @@ class QueueFull(RateLimited, code="queue_full"):
     """As many of the partner's jobs wait for this model as may."""
 
 
+class BypassLimited(RateLimited, code="cache_bypass_limited"):
+    """A partner asked past the cache more often than it may."""
+
+
+class NotCached(RequestRefused, status=504, code="cache_miss_only_if_cached"):
+    """`only-if-cached`, and no answer is at hand."""
+
+
 class NeverFits(RequestRefused, status=422, code="exceeds_token_limit"):
     """One call would use more tokens than the model may in a minute: it could never start."""
 

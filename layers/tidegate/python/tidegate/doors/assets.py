@@ -19,9 +19,13 @@ class Assets:
         self._client = client
         self._bucket = bucket
 
-    def put(self, job_id: str, content: bytes, content_type: str) -> str:
-        """Store an image and return its key; named by content, so storing twice is once."""
-        key = f"assets/{job_id}/{sha256(content).hexdigest()[:32]}"
+    def put(self, content: bytes, content_type: str) -> str:
+        """Store an image and return its key: its content's name, so storing twice is once.
+
+        Nothing of the job is in it: whoever is served the answer from the cache sees it too.
+        """
+        kind = content_type.replace("/", "-")
+        key = f"assets/{kind}/{sha256(content).hexdigest()}"
         self._client.put_object(
             Bucket=self._bucket,
             Key=key,

@@ -1,28 +1,29 @@
 """The result cache: checked answers under public keys, raw ones under a private key beside them.
 
 Never the truth: whatever is lost here is still in DynamoDB, at the price of time or one extra call.
+
+tg:{<job key>}:result    a checked answer (doors/envelope.py)
+               pending   the job that is at it: a hint, to be verified on the job
+               negative  that the work failed for good lately, and how
+               refresh   that somebody makes a stale answer anew, or tried to a moment ago
+               stage     a raw answer; no public path reads it
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from hashlib import sha256
-from typing import Any
 
-from tidegate.doors.valkey import Valkey, positive_millis
+from tidegate.doors import packed
+from tidegate.doors.envelope import Cached, opened, sealed
+from tidegate.doors.valkey import Valkey, Values, positive_millis
+from tidegate.rules.job import JobError
 
-FORMAT = 1
+_LOOKED_AT = ("result", "pending", "negative")
 
-
-@dataclass(frozen=True, slots=True)
-class Cached:
-    """A checked answer: the job that holds it, the output, its ages (seconds since the epoch)."""
-
-    job_id: str
-    output: dict[str, Any]
-    answered_at: float
-    hard_until: float
+REMEMBERED = 600.0
+"""Seconds a failure is remembered, after it holds no more, to double the next one's life."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,45 +41,84 @@ class Staged:
     answered_at: float
     expected_images: int = 0
     """How many were asked for: the gate needs no more of the request."""
+    structure_key: str | None = None
+    """Where it is found besides by the structure of the code that was asked about."""
+    names: tuple[str, ...] = ()
+    """Of that code's local variables."""
+
+
+@dataclass(frozen=True, slots=True)
+class Negative:
+    """That a piece of work failed for good: not tried again before `until`."""
+
+    error: JobError
+    made_at: float
+    until: float
+    strikes: int
+    """How often in a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
     """What the cache says of a job key. `running` is a hint, to be verified on the job."""
 
-    result: Cached | None
-    running: str | None
+    result: Cached | None = None
+    running: str | None = None
+    negative: Negative | None = None
 
 
 class Cache:
-    """Results, pending marks and staged answers by job key."""
+    """Results, marks and staged answers by job key."""
 
     def __init__(self, valkey: Valkey) -> None:
         self._valkey = valkey
 
-    def look(self, job_key: str, now: float) -> Look:
-        """Return the answer and the pending mark in one round trip.
+    def asking(self, job_key: str) -> Values:
+        """Return the question of a look, to be asked in one round trip with others."""
+        return Values(tuple(_key(job_key, name) for name in _LOOKED_AT))
+
+    def heard(self, job_key: str, replies: Sequence[str | None], now: float) -> Look:
+        """Return what the replies to a look say; a damaged answer is a miss, and removed.
 
         Raises:
             CacheUnavailable: Redis is out of reach.
         """
-        raw, running = self._valkey.get_many([_key(job_key, "result"), _key(job_key, "pending")])
+        raw, running, failed = replies
+        negative = None if failed is None else _negative(failed)
         if raw is None:
-            return Look(None, running)
-        result = _cached(raw)
-        if result is None:  # damaged: a miss, and gone
-            self._valkey.delete(_key(job_key, "result"))
+            return Look(None, running, negative)
+        result = opened(job_key, raw)
+        if result is None:
+            self._valkey.run("remove_if", [_key(job_key, "result")], [raw])
         elif result.hard_until <= now:
             result = None
-        return Look(result, running)
+        return Look(result, running, negative)
+
+    def look(self, job_key: str, now: float) -> Look:
+        """Return what the cache says of a job key, in one round trip.
+
+        Raises:
+            CacheUnavailable: Redis is out of reach.
+        """
+        return self.heard(job_key, self._valkey.get_many(self.asking(job_key).keys), now)
 
     def mark_pending(self, job_key: str, job_id: str, seconds: float) -> None:
         """Leave a hint that a job is at it."""
         self._valkey.set(_key(job_key, "pending"), job_id, seconds)
 
+    def begin_refresh(self, job_key: str, seconds: float) -> bool:
+        """Return whether nobody else makes this answer anew, nor tried to in the last `seconds`."""
+        return self._valkey.set_if_absent(_key(job_key, "refresh"), "1", seconds)
+
+    def refuse(self, job_key: str, negative: Negative, now: float) -> None:
+        """Remember that the work failed for good."""
+        life = max(negative.until - now, 0.0) + REMEMBERED
+        self._valkey.set(_key(job_key, "negative"), json.dumps(asdict(negative)), life)
+
     def stage(self, job_key: str, staged: Staged, seconds: float) -> None:
         """Put a raw answer under the private key."""
-        self._valkey.set(_key(job_key, "stage"), json.dumps(asdict(staged)), seconds)
+        text = packed.as_text(json.dumps(asdict(staged)))
+        self._valkey.set(_key(job_key, "stage"), text, seconds)
 
     def staged(self, job_key: str, job_id: str) -> Staged | None:
         """Return the raw answer that a job's earlier attempt left, if any."""
@@ -86,8 +126,9 @@ class Cache:
         if raw is None:
             return None
         try:
-            staged = Staged(**json.loads(raw))
-        except (ValueError, TypeError):
+            fields = json.loads(packed.from_text(raw))
+            staged = Staged(**{**fields, "names": tuple(fields["names"])})
+        except (ValueError, TypeError, KeyError):
             return None
         return staged if staged.job_id == job_id else None
 
@@ -96,29 +137,23 @@ class Cache:
         self._valkey.delete(_key(job_key, "stage"))
 
     def promote(self, job_key: str, answer: Cached, now: float) -> None:
-        """Make a checked answer public until its hard end, in one step."""
+        """Make a checked answer public until its hard end, in one step; never over a newer one."""
         life = answer.hard_until - now
         if life > 0:
-            keys = [_key(job_key, name) for name in ("stage", "result", "pending")]
-            self._valkey.run("promote", keys, [_envelope(answer), positive_millis(life)])
+            names = ("stage", "result", "pending", "negative", "refresh")
+            keys = [_key(job_key, name) for name in names]
+            at = round(answer.answered_at * 1000)
+            args: tuple[str | int, ...] = (sealed(job_key, answer), positive_millis(life), at)
+            self._valkey.run("promote", keys, args)
 
 
 def _key(job_key: str, name: str) -> str:
     return f"tg:{{{job_key}}}:{name}"
 
 
-def _envelope(answer: Cached) -> str:
-    body = json.dumps(asdict(answer), sort_keys=True)
-    return json.dumps({"format": FORMAT, "sha256": sha256(body.encode()).hexdigest(), "body": body})
-
-
-def _cached(raw: str) -> Cached | None:
-    """Return the answer in an envelope, or None if it is not whole."""
+def _negative(raw: str) -> Negative | None:
     try:
-        envelope = json.loads(raw)
-        body = envelope["body"]
-        if envelope["format"] != FORMAT or envelope["sha256"] != sha256(body.encode()).hexdigest():
-            return None
-        return Cached(**json.loads(body))
-    except (ValueError, TypeError, KeyError, AttributeError):
+        fields = json.loads(raw)
+        return Negative(**{**fields, "error": JobError(**fields["error"])})
+    except (ValueError, TypeError, KeyError):
         return None

@@ -69,6 +69,7 @@ class Claims:
         now: float,
         replacing: Ended | None = None,
         effects: Sequence[Action] = (),
+        output: dict[str, Any] | None = None,
     ) -> Taken | None:
         """Store a new job with its claims; None if it is there now, else what is in its place.
 
@@ -81,6 +82,7 @@ class Claims:
             replacing: an ended job whose claim this one may take over, if it is as it was: an
                 operator may be re-opening it.
             effects: the ledger's actions; the last one fails where funds do not reach.
+            output: what a finished job has as its own, and not as the answer of another.
         """
         keep = int(job.deadline_at) + RETENTION
         base = {"pk": job_pk(job.id), "expires_at": keep}
@@ -92,6 +94,9 @@ class Claims:
         if metadata:
             notes = self._payloads.put(f"{job.id}/metadata", metadata)
             actions.append(put({**base, "sk": "metadata", **notes}))
+        if output is not None:
+            own = self._payloads.put(f"{job.id}/output-0", output)
+            actions.append(put({**base, "sk": "output", **own, "expires_at": keep + RETENTION}))
         if not job.done:
             actions.append(content(job, now))
             body = self._payloads.put(f"{job.id}/input", asked)
@@ -101,6 +106,11 @@ class Claims:
         except ConditionFailed as failed:
             return _taken(failed.found, funded=bool(effects))
         return None
+
+    def find(self, claim: str) -> Claim | None:
+        """Return what a claim points at; its job says whether it still holds."""
+        item = self._table.get(claim_pk(claim), "claim")
+        return None if item is None else Claim(item["job_id"], item["fingerprint"])
 
     def join(
         self,

@@ -10,9 +10,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tidegate.doors.actions import Action, delete, put
+from tidegate.doors.answers import stored
 from tidegate.doors.attempts import SWEEP_GRACE, flight_freed, let_go
 from tidegate.doors.claims import content, kept_claim
-from tidegate.doors.items import RETENTION, content_sk, job_pk, millis, work_pk
+from tidegate.doors.envelope import Cached
+from tidegate.doors.items import RETENTION, content_sk, job_pk, work_pk
 from tidegate.doors.jobs import Jobs, NeededFailed
 from tidegate.doors.ledger import Ledger
 from tidegate.doors.payloads import Payloads
@@ -24,14 +26,16 @@ from tidegate.rules.job import Job, JobError, Status, Usage
 class Done:
     """What a worker has to store of an answer that passed the gate."""
 
-    output: dict[str, Any]
     usage: Usage
     upstream_ms: int | None
     vendor_request_id: str | None
-    answered_at: float
-    hard_until: float
+    answer: Cached
+    """As others may find it, if the job is reusable."""
     charged: int
     """Micro-credits."""
+    structure_key: str | None = None
+    """Where it is found besides, under the names of local variables in `names`."""
+    names: tuple[str, ...] = ()
 
 
 class Endings:
@@ -102,26 +106,18 @@ class Endings:
             job,
             now,
             answer_of=job.id,
-            answered_at=done.answered_at,
+            answered_at=done.answer.answered_at,
             usage=done.usage,
             upstream_ms=done.upstream_ms,
             vendor_request_id=done.vendor_request_id,
             charged=done.charged,
         )
         # The output must outlive every job that points at it.
-        keep = int(max(job.deadline_at, done.hard_until)) + 2 * RETENTION
-        output = self._payloads.put(f"{job.id}/output-{job.attempt}", done.output)
-        answer = {
-            "pk": work_pk(job.job_key),
-            "sk": "answer",
-            "job_id": job.id,
-            "answered_at": millis(done.answered_at),
-            "hard_until": millis(done.hard_until),
-            "expires_at": int(done.hard_until) + 86_400,
-        }
-        stored = [put({**_kept(job, "output"), **output, "expires_at": keep}), put(answer)]
-        needed = [*stored, *self._ledger.settle(job, done.charged, now)]
-        return self._jobs.transition(job, completed, needed, _freed(job))
+        keep = int(max(job.deadline_at, done.answer.hard_until)) + 2 * RETENTION
+        output = self._payloads.put(f"{job.id}/output-{job.attempt}", done.answer.output)
+        item = put({**_kept(job, "output"), **output, "expires_at": keep})
+        needed = [item, *self._ledger.settle(job, done.charged, now)]
+        return self._jobs.transition(job, completed, needed, [*_found_by(job, done), *_freed(job)])
 
     def complete_from(
         self, job: Job, holder: str, answered_at: float, charged: int, *, now: float
@@ -186,6 +182,16 @@ def _completed(job: Job, now: float, **answer: Any) -> Job:
         due_at=None,
         **answer,
     )
+
+
+def _found_by(job: Job, done: Done) -> list[Action]:
+    """Return what leads others to the answer; it is left out where a later one is there."""
+    if not job.reusable:
+        return []
+    found = [stored(job.job_key, done.answer)]
+    if done.structure_key is not None:
+        found.append(stored(done.structure_key, replace(done.answer, names=done.names)))
+    return found
 
 
 def _kept(job: Job, sk: str) -> dict[str, Any]:

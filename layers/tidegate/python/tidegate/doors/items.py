@@ -11,6 +11,7 @@ claim#<hash>    claim            an Idempotency-Key: job id, fingerprint, life
 work#<job key>  job#<partner>    the partner's job that is running it
                 flight           the attempt that is with the vendor: token, until
                 answer           where the durable answer is, and its ages
+epoch#<whose>   epoch            since when answers of before are void (doors/epochs.py)
 
 Index `due` holds the status items the sweeper must look at: due_shard, due_at.
 The ledger has a table of its own (doors/ledger.py).
@@ -29,13 +30,13 @@ RETENTION = 30 * 86_400
 
 _TIMES = (
     "created_at", "enqueued_at", "deadline_at", "started_at", "finished_at", "owner_until",
-    "answered_at", "retry_at", "due_at",
+    "answered_at", "retry_at", "due_at", "newer_than",
 )  # fmt: skip
 _PLAIN = (
     "id", "partner", "model", "task", "job_key", "fingerprint", "idempotency_hash", "priority",
     "correlation_id", "attempt", "starts", "bad_answers", "version", "owner", "upstream_ms",
     "vendor_request_id", "cache_status", "answer_of", "reserved", "charged", "replay_count",
-    "tokens",
+    "tokens", "reusable",
 )  # fmt: skip
 
 

@@ -8,20 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tidegate.doors.actions import Action, Item, update
+from tidegate.doors.answers import Answer, answer_of
 from tidegate.doors.dynamo import ConditionFailed, Table
+from tidegate.doors.envelope import Cached
 from tidegate.doors.items import attributes, content_sk, job_of, job_pk, millis, shard, work_pk
 from tidegate.doors.payloads import Payloads
 from tidegate.errors import DoorError, LostFence
 from tidegate.rules.job import Job
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """A durable answer: who holds the output, when it was made, until when it may be reused."""
-
-    job_id: str
-    answered_at: float
-    hard_until: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +73,16 @@ class Jobs:
         """Return what is running or answered under a job key, read consistently."""
         items = {i["sk"]: i for i in self._table.query(work_pk(job_key), "answer", "job#~")}
         running = items.get(content_sk(partner), {}).get("job_id")
-        return Work(running, _answer(items.get("answer")))
+        return Work(running, answer_of(items.get("answer")))
+
+    def answer(self, key: str) -> Answer | None:
+        """Return the durable answer under a key, read consistently."""
+        return answer_of(self._table.get(work_pk(key), "answer"))
+
+    def kept(self, answer: Answer | None) -> Cached | None:
+        """Return a durable answer with its output, or None."""
+        output = None if answer is None else self.output(answer.job_id)
+        return None if answer is None or output is None else answer.with_output(output)
 
     def transition(
         self, old: Job, new: Job, needed: Sequence[Action] = (), freed: Sequence[Action] = ()
@@ -147,9 +149,3 @@ def _own(found: Item, new: Job) -> Job:
         if attributes(there) == attributes(new):
             return new
     raise LostFence(f"{new.id}: the job has moved on")
-
-
-def _answer(item: Item | None) -> Answer | None:
-    if item is None:
-        return None
-    return Answer(item["job_id"], item["answered_at"] / 1000, item["hard_until"] / 1000)

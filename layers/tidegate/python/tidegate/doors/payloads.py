@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from tidegate.doors.packed import WORTH, packed, unpacked
+
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
@@ -20,22 +22,35 @@ class Payloads:
         self._bucket = bucket
 
     def put(self, key: str, value: Any) -> dict[str, Any]:
-        """Return the attributes that hold `value`; writes `outputs/<key>.json` if it is large.
+        """Return the attributes that hold `value`: packed if that is worth it.
+
+        Writes `outputs/<key>.json` if it is large even so.
 
         Writing the same value twice under one key is the same object: a lost reply is harmless.
         """
-        body = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-        if len(body.encode()) <= INLINE_LIMIT:
-            return {"body": body}
+        body = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+        if len(body) < WORTH:
+            return {"body": body.decode()}
+        small = packed(body)
+        if len(small) <= INLINE_LIMIT:
+            return {"packed": small}
         s3_key = f"outputs/{key}.json"
         self._client.put_object(
-            Bucket=self._bucket, Key=s3_key, Body=body.encode(), ContentType="application/json"
+            Bucket=self._bucket,
+            Key=s3_key,
+            Body=small,
+            ContentType="application/json",
+            ContentEncoding="gzip",
         )
         return {"s3_key": s3_key}
 
     def get(self, item: dict[str, Any]) -> Any:
         """Return the value that an item's attributes hold."""
-        if "s3_key" in item:
-            reply = self._client.get_object(Bucket=self._bucket, Key=item["s3_key"])
-            return json.loads(reply["Body"].read())
-        return json.loads(item["body"])
+        if "body" in item:
+            return json.loads(item["body"])
+        if "packed" in item:
+            return json.loads(unpacked(bytes(item["packed"])))
+        reply = self._client.get_object(Bucket=self._bucket, Key=item["s3_key"])
+        body = reply["Body"].read()
+        # Objects of before are plain JSON, and say so by not saying otherwise.
+        return json.loads(unpacked(body) if reply.get("ContentEncoding") == "gzip" else body)

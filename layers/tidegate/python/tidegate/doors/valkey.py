@@ -7,12 +7,13 @@ a call is tried twice within about a second, and every script knows its own repe
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, cast
 
 from redis import Redis, RedisCluster
 from redis.backoff import ExponentialWithJitterBackoff
-from redis.exceptions import RedisError
+from redis.exceptions import NoScriptError, RedisError
 from redis.retry import Retry
 
 from tidegate.clock import Clock
@@ -29,10 +30,27 @@ REST = 1.0
 """Seconds without another try after a failure: a request that needs Redis twice waits once."""
 
 
+@dataclass(frozen=True, slots=True)
+class Values:
+    """A question: the values of keys that share one hash tag."""
+
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Script:
+    """A script of `doors/lua` to be run, all keys of one hash tag."""
+
+    name: str
+    keys: tuple[str, ...]
+    args: tuple[str | int, ...]
+
+
 class Valkey:
     """Redis commands and scripts, whose every failure is `CacheUnavailable`.
 
-    All keys of one call share one hash tag, so each call is one slot of a cluster.
+    All keys of one call share one hash tag, so each call is one slot of a cluster. `together` sends
+    calls of several tags at once: one round trip, to as many nodes as they are on.
     """
 
     def __init__(
@@ -62,6 +80,11 @@ class Valkey:
         """Set a key for so many seconds."""
         self._do(lambda client: client.set(key, value, px=positive_millis(seconds)))
 
+    def set_if_absent(self, key: str, value: str, seconds: float) -> bool:
+        """Set a key for so many seconds if it is not there; return whether it was set."""
+        life = positive_millis(seconds)
+        return bool(self._do(lambda client: client.set(key, value, px=life, nx=True)))
+
     def delete(self, key: str) -> None:
         """Remove a key."""
         self._do(lambda client: client.delete(key))
@@ -82,6 +105,13 @@ class Valkey:
         """Return what a script of `doors/lua` returns."""
         return self._do(lambda client: self._script(client, script)(keys=keys, args=args))
 
+    def together(self, calls: Sequence[Values | Script]) -> list[Any]:
+        """Return the replies to calls that are sent at once, each as if it were alone.
+
+        They are independent: when they fail, some may have been executed.
+        """
+        return cast("list[Any]", self._do(lambda client: self._replies(client, calls)))
+
     def close(self) -> None:
         """Close the connections."""
         if self._client is not None:
@@ -97,6 +127,23 @@ class Valkey:
         except (RedisError, OSError) as error:
             self._rests_until = self._clock.now() + REST
             raise CacheUnavailable(f"Redis is out of reach: {type(error).__name__}") from error
+
+    def _replies(self, client: Redis | RedisCluster, calls: Sequence[Values | Script]) -> list[Any]:
+        pipe: Any = client.pipeline(transaction=False)
+        for call in calls:
+            if isinstance(call, Values):
+                pipe.execute_command("MGET", *call.keys)
+            else:
+                sha = self._script(client, call.name).sha
+                pipe.execute_command("EVALSHA", sha, len(call.keys), *call.keys, *call.args)
+        replies: list[Any] = pipe.execute(raise_on_error=False)
+        for at, (call, reply) in enumerate(zip(calls, replies, strict=True)):
+            if isinstance(call, Script) and isinstance(reply, NoScriptError):  # a new server
+                script = self._script(client, call.name)
+                replies[at] = script(keys=call.keys, args=call.args)
+            elif isinstance(reply, Exception):
+                raise reply
+        return replies
 
     def _script(self, client: Redis | RedisCluster, name: str) -> Any:
         if name not in self._scripts:

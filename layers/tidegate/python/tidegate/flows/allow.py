@@ -1,45 +1,93 @@
-"""Whether a partner may post now: so many requests per minute, whatever becomes of each.
+"""Whether a partner may post now: so many requests per minute, and so many past the cache.
 
-A post is counted before anything of it is read, so that a refused one, and one that is sent again,
-cost a partner what they cost us. Refused for the limit, it stores nothing and uses up no key.
+Every post counts, whatever becomes of it: a refused one, and one that is sent again, cost a partner
+what they cost us. It is counted in the round trip that looks into the cache; one that ends before
+is counted by itself. Refused for the limit, it stores nothing and uses up no key.
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from tidegate.clock import Ids
 from tidegate.doors.rate import Allowance, Rate
-from tidegate.errors import RateLimited
+from tidegate.doors.valkey import Script
+from tidegate.errors import BypassLimited, RateLimited
 from tidegate.flows.only_helps import only_helps
+from tidegate.rules.job import Job
 from tidegate.rules.pacing import MINUTE
 from tidegate.telemetry import ABSENT, Telemetry
 
 
-def count(rate: Rate, ids: Ids, telemetry: Telemetry, partner: str, limit: int) -> Allowance | None:
-    """Return what a partner has left of its `limit` per minute, this post counted.
+@dataclass(slots=True)
+class Post:
+    """One post of one partner, and what is known of the partner's allowance."""
 
-    None if Redis is out of reach: accepting goes on, and DynamoDB still holds every other promise.
-    """
-    with only_helps(telemetry, ABSENT):  # no model is known yet
-        # A name of its own, so that no two posts are ever taken for one.
-        return rate.take(partner, ids.token(), limit)
-    return None
+    partner: str
+    limit: int
+    """Posts per minute."""
+    name: str
+    """Its own, so that no two posts are ever taken for one."""
+    counted: bool = False
+    allowance: Allowance | None = None
+    """None before it is counted, and if Redis was out of reach: accepting goes on, and DynamoDB
+    still holds every other promise."""
+
+    def asking(self, rate: Rate) -> Script:
+        """Return its counting, to be done in one round trip with others."""
+        return rate.asking(self.partner, self.name, self.limit)
+
+    def heard(self, allowance: Allowance | None) -> None:
+        """Note what came of its counting."""
+        self.counted, self.allowance = True, allowance
+
+    def admit(self) -> None:
+        """Return if it may go on.
+
+        Raises:
+            RateLimited: the minute's posts are used up.
+        """
+        if self.allowance is None or self.allowance.allowed:
+            return
+        seconds = until_next(self.allowance)
+        raise RateLimited(
+            f"your {self.limit} posts per minute are used up; send this again in {seconds} s",
+            retry_after=seconds,
+        )
 
 
-def admit(allowance: Allowance | None) -> None:
-    """Return if the post that was counted may go on.
+def post(ids: Ids, partner: str, limit: int) -> Post:
+    """Return a post that is not counted yet."""
+    return Post(partner, limit, ids.token())
+
+
+def count(rate: Rate, telemetry: Telemetry, sent: Post) -> None:
+    """Count a post, if it has not been."""
+    if sent.counted:
+        return
+    sent.heard(None)
+    with only_helps(telemetry, ABSENT):  # no model may be known
+        sent.heard(rate.take(sent.partner, sent.name, sent.limit))
+
+
+def admit_bypass(rate: Rate, telemetry: Telemetry, job: Job, name: str, limit: int) -> None:
+    """Return if a partner may have one more job although the cache could have answered.
 
     Raises:
-        RateLimited: the minute's posts are used up.
+        BypassLimited: the minute's are used up.
     """
-    if allowance is None or allowance.allowed:
-        return
-    seconds = until_next(allowance)
-    raise RateLimited(
-        f"your {allowance.limit} posts per minute are used up; send this again in {seconds} s",
-        retry_after=seconds,
-    )
+    allowance = None
+    with only_helps(telemetry, job.model):
+        allowance = rate.take(job.partner, name, limit, "bypasses")
+    telemetry.count("Bypasses", model=job.model)
+    if allowance is not None and not allowance.allowed:
+        seconds = until_next(allowance)
+        raise BypassLimited(
+            f"your {limit} requests per minute past the cache are used up; send this again in "
+            f"{seconds} s, or without Cache-Control",
+            retry_after=seconds,
+        )
 
 
 def until_next(allowance: Allowance) -> int:

@@ -6,9 +6,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tidegate.clock import Clock, Ids
+from tidegate.doors.answers import Answer
 from tidegate.doors.attempts import Attempts
-from tidegate.doors.cache import Cache, Cached, Staged
+from tidegate.doors.cache import Cache, Negative, Staged
 from tidegate.doors.endings import Done, Endings
+from tidegate.doors.envelope import Cached
 from tidegate.doors.jobs import Jobs
 from tidegate.errors import Retry, VendorError
 from tidegate.flows.ends import Ends
@@ -22,6 +24,9 @@ from tidegate.telemetry import Telemetry
 
 ACCOUNT_DELAY = 60.0
 """Seconds before a job is tried again after our account was refused, and no pause could be set."""
+
+LONGEST_NEGATIVE = 300.0
+"""Seconds: RFC 9520, section 3.2, caps the caching of failures at five minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,46 +52,84 @@ class Finish:
             truncated=staged.truncated,
         )
         if verdict.output is None:
-            return self._quarantined(job, staged, verdict)
+            return self._quarantined(job, staged, verdict, entry)
         output = {"images": staged.images} if entry.task == "image" else verdict.output
         return self._completed(job, staged, output, entry)
 
     def _completed(self, job: Job, staged: Staged, output: dict[str, Any], entry: Entry) -> Outcome:
         now = self.clock.now()
-        life = entry.cache.hard_ttl * (1 - entry.cache.jitter * self.ids.fraction())
+        soft, hard = entry.cache.lives(self.ids.fraction(), self.ids.fraction())
         usage = Usage(staged.input_tokens, staged.output_tokens)
+        at = staged.answered_at
+        answer = Cached(job.id, output, at, at + soft, at + hard, _made_by(job, entry))
         done = Done(
-            output=output,
             usage=usage,
             upstream_ms=staged.upstream_ms,
             vendor_request_id=staged.vendor_request_id,
-            answered_at=staged.answered_at,
-            hard_until=staged.answered_at + life,
+            answer=answer,
             charged=money.charge(entry, usage, len(staged.images), job.reserved),
+            structure_key=staged.structure_key,
+            names=staged.names,
         )
         completed = self.endings.complete(job, done, now=now)
-        answer = Cached(job.id, output, done.answered_at, done.hard_until)
         with only_helps(self.telemetry, job.model):
-            self.cache.promote(job.job_key, answer, now)
+            self._promote(job, done, now)
         self.telemetry.count("Tokens", staged.input_tokens, model=job.model, direction="input")
         self.telemetry.count("Tokens", staged.output_tokens, model=job.model, direction="output")
         return self.ends.told(completed, ACKNOWLEDGED)
 
+    def _promote(self, job: Job, done: Done, now: float) -> None:
+        if not job.reusable:
+            self.cache.unstage(job.job_key)
+            return
+        self.cache.promote(job.job_key, done.answer, now)
+        if done.structure_key is not None:
+            self.cache.promote(done.structure_key, replace(done.answer, names=done.names), now)
+
     def from_answer(self, job: Job, entry: Entry) -> Outcome | None:
-        """Complete a job with an answer that is already there; None if there is none."""
+        """Complete a job with an answer that is already there; None if there is none.
+
+        A failure that is remembered ends it as well: results are shared, and so is that there is
+        none. Not for a job that asks for something newer, or that an operator re-opened.
+        """
+        if not job.reusable:
+            return None
         now = self.clock.now()
-        result = self.cache.look(job.job_key, now).result
-        if result is not None:
-            holder, answered_at = result.job_id, result.answered_at
-        else:
+        look = self.cache.look(job.job_key, now)
+        answer: Cached | Answer | None = look.result
+        if answer is None or answer.answered_at < job.newer_than:
             answer = self.jobs.work(job.job_key, job.partner).answer
-            if answer is None or answer.hard_until <= now:
-                return None
-            holder, answered_at = answer.job_id, answer.answered_at
+        if answer is None or answer.hard_until <= now or answer.answered_at < job.newer_than:
+            return self._from_failure(job, look.negative, entry, now)
         price = min(entry.price.cached, job.reserved)
-        completed = self.endings.complete_from(job, holder, answered_at, price, now=now)
+        completed = self.endings.complete_from(
+            job, answer.job_id, answer.answered_at, price, now=now
+        )
         self.telemetry.count("CacheHits", model=job.model)
         return self.ends.told(completed, ACKNOWLEDGED)
+
+    def _from_failure(
+        self, job: Job, known: Negative | None, entry: Entry, now: float
+    ) -> Outcome | None:
+        if known is None or known.until <= now or not entry.cache.negative_ttl:
+            return None
+        if job.replay_count or known.made_at < job.newer_than:
+            return None
+        self.telemetry.count("NegativeHits", model=job.model)
+        return self.ends.for_good(job, known.error)
+
+    def _remember(self, job: Job, why: JobError, entry: Entry) -> None:
+        """Remember that the work failed for good. From the second time in a row on it is not tried
+        again for a while, twice as long after each: once may be chance, and one may take over."""
+        first = entry.cache.negative_ttl
+        if not first or not job.reusable:
+            return
+        now = self.clock.now()
+        with only_helps(self.telemetry, job.model):
+            known = self.cache.look(job.job_key, now).negative
+            strikes = 1 if known is None else known.strikes + 1
+            life = 0.0 if strikes == 1 else min(first * 2.0 ** (strikes - 2), LONGEST_NEGATIVE)
+            self.cache.refuse(job.job_key, Negative(why, now, now + life, strikes), now)
 
     def failed(self, job: Job, error: VendorError, entry: Entry, paused: float | None) -> Outcome:
         """End an attempt that the vendor did not answer: try again, or not.
@@ -102,7 +145,9 @@ class Finish:
             self.telemetry.warn("vendor_account_refused", vendor_status=error.vendor_status)
             return replace(ACKNOWLEDGED, again_after=delay)
         if error.retry is Retry.PERMANENT:
-            return self.ends.for_good(job, why)
+            outcome = self.ends.for_good(job, why)
+            self._remember(job, why, entry)
+            return outcome
         return self._retryable(job, error, why, entry, paused or 0.0)
 
     def _retryable(
@@ -123,7 +168,7 @@ class Finish:
         self.telemetry.info("attempt_failed", delay_seconds=round(delay, 3), reason=str(error))
         return Outcome(delay)
 
-    def _quarantined(self, job: Job, staged: Staged, verdict: Verdict) -> Outcome:
+    def _quarantined(self, job: Job, staged: Staged, verdict: Verdict, entry: Entry) -> Outcome:
         first = verdict.reasons[0]
         where = f"{first.pointer}: " if first.pointer else ""
         why = JobError("gate", first.code, where + first.message, "gate")
@@ -139,6 +184,18 @@ class Finish:
         self.ends.copy(ended)
         with only_helps(self.telemetry, job.model):
             self.cache.unstage(job.job_key)
+        self._remember(job, why, entry)
         self.telemetry.bind(error_class=first.code)
         self.telemetry.count("Quarantined", model=job.model)
         return self.ends.told(ended, ACKNOWLEDGED)
+
+
+def _made_by(job: Job, entry: Entry) -> dict[str, str]:
+    """Return who answered: what an operator asks first of an answer that is wrong."""
+    return {
+        "model": job.model,
+        "version": entry.version,
+        "vendor": entry.vendor,
+        "vendor_model": entry.vendor_model,
+        "contract": entry.contract.version if entry.contract else "",
+    }

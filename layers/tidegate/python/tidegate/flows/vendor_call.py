@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tidegate.clock import Clock
 from tidegate.doors.assets import Assets
@@ -36,6 +36,7 @@ class VendorDesk:
             entry=entry,
             input=asked["input"],
             params=asked["params"],
+            system=asked.get("system", entry.system),  # older jobs kept none
             # New only after an answer known to be bad: a vendor that honours it runs a redelivered
             # attempt once, and still runs a retry.
             idempotency_key=f"{job.id}.{job.replay_count}.{job.bad_answers}",
@@ -48,13 +49,20 @@ class VendorDesk:
             took = self.clock.now() - begun
             self.telemetry.duration("UpstreamLatency", took, model=job.model, vendor=entry.vendor)
             self.telemetry.bind(upstream_ms=round(took * 1000))
+        staged = self._staged(job, answer, round(took * 1000))
         expected = asked["params"].get("n", 1) if entry.task == "image" else 0
-        return self._staged(job, answer, round(took * 1000), expected)
+        structure = asked.get("structure") or {"key": None, "names": []}
+        return replace(
+            staged,
+            expected_images=expected,
+            structure_key=structure["key"],
+            names=tuple(structure["names"]),
+        )
 
-    def _staged(self, job: Job, answer: VendorAnswer, upstream_ms: int, expected: int) -> Staged:
+    def _staged(self, job: Job, answer: VendorAnswer, upstream_ms: int) -> Staged:
         images = [
             {
-                "key": self.assets.put(job.id, image.content, image.content_type),
+                "key": self.assets.put(image.content, image.content_type),
                 "content_type": image.content_type,
             }
             for image in answer.images
@@ -69,5 +77,4 @@ class VendorDesk:
             upstream_ms=upstream_ms,
             vendor_request_id=answer.request_id,
             answered_at=self.clock.now(),
-            expected_images=expected,
         )

@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from tidegate.clock import Clock, Ids
 from tidegate.doors.attempts import Attempts
 from tidegate.doors.cache import Cache
+from tidegate.doors.epochs import EpochBook
 from tidegate.doors.jobs import Jobs
 from tidegate.doors.lease import Lease
 from tidegate.doors.pace import Caller
@@ -56,6 +57,8 @@ class Doors:
     queue_urls: Mapping[str, str]
     """By name (`Job.queue`)."""
     cache: Cache
+    epochs: EpochBook
+    """For an operator who declares answers void."""
     lease: Lease
     pacing: Pacing
     desk: VendorDesk
