@@ -5,7 +5,6 @@ The model's worker does it, where its pace is kept; this asks for it and shows w
 
 from __future__ import annotations
 
-import getpass
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,11 +14,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import boto3
 import typer
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cli.caller import caller
 from cli.deployment import Endpoint, Env, Region
 from cli.dlq import WIDE
 from cli.functions import Refused, invoke
@@ -33,11 +32,6 @@ app = typer.Typer(help="Models: pause one, resume it, show their pace.", no_args
 
 CONFIG = Config(connect_timeout=5, read_timeout=60, retries={"total_max_attempts": 2})
 """Twice is once: the last word counts."""
-
-WHO_AM_I = Config(connect_timeout=2, read_timeout=2, retries={"total_max_attempts": 1})
-
-LONGEST_NAME = 200
-"""Characters of `by`, as the worker takes them."""
 
 AT_ONCE = 8
 """Workers asked side by side: one that has to be started takes seconds."""
@@ -62,7 +56,7 @@ def pause(
     endpoint_url: Endpoint = None,
 ) -> None:
     """Let no call of a model begin; its jobs wait. Calls under way end as usual."""
-    request: dict[str, Any] = {"switch": "pause", "by": _caller(region, endpoint_url), "why": why}
+    request: dict[str, Any] = {"switch": "pause", "by": caller(region, endpoint_url), "why": why}
     request |= {} if for_ is None else {"seconds": for_}
     _run(_client(region, endpoint_url), env, [model], request)
 
@@ -76,7 +70,7 @@ def resume(
     endpoint_url: Endpoint = None,
 ) -> None:
     """Let a model be called again; ends a cool-down as well."""
-    request = {"switch": "resume", "by": _caller(region, endpoint_url)}
+    request = {"switch": "resume", "by": caller(region, endpoint_url)}
     request |= {} if why is None else {"why": why}
     _run(_client(region, endpoint_url), env, [model], request)
 
@@ -154,19 +148,6 @@ def _show(console: Console, answers: Sequence[dict[str, Any]]) -> None:
 def _moment(seconds: float | None) -> str:
     """Return a time since the epoch in words; nothing if there is none."""
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%SZ}" if seconds else ""
-
-
-def _caller(region: str | None, endpoint_url: str | None) -> str:
-    """Return who runs this: as AWS names the credentials, else as this machine does."""
-    try:
-        sts = boto3.client("sts", region_name=region, endpoint_url=endpoint_url, config=WHO_AM_I)
-        name = sts.get_caller_identity()["Arn"].rpartition(":")[2]
-    except (ClientError, BotoCoreError):
-        try:
-            name = getpass.getuser()
-        except (OSError, KeyError, ImportError):  # a container without an entry for its user
-            name = ""
-    return name[-LONGEST_NAME:] or "-"
 
 
 def _client(region: str | None, endpoint_url: str | None) -> LambdaClient:

@@ -1,0 +1,96 @@
+"""`tidegate cache`: answers of before declared void, with one command and without a scan.
+
+A model's worker does it, which reaches the job table and Redis. This asks for it and says what it
+says.
+"""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import boto3
+import typer
+from botocore.config import Config
+from rich.console import Console
+
+from cli.caller import caller
+from cli.deployment import Endpoint, Env, Region
+from cli.dlq import WIDE
+from cli.functions import Refused, invoke
+from cli.local.stack import CATALOGUE
+from tidegate.rules import catalogue
+
+if TYPE_CHECKING:
+    from mypy_boto3_lambda import LambdaClient
+
+app = typer.Typer(help="The cache: declare answers void.", no_args_is_help=True)
+
+CONFIG = Config(connect_timeout=5, read_timeout=60, retries={"total_max_attempts": 2})
+"""Twice is once: answers of before stay void."""
+
+UNSEEN = (
+    "Redis cannot be reached. It is stored; a Redis that comes back with what it knew before may "
+    "hide it for five minutes, and the same command ends that"
+)
+
+
+@app.callback()
+def _several() -> None:
+    """Keep `invalidate` a command of its own: there may be more."""
+
+
+@app.command()
+def invalidate(
+    env: Env,
+    why: Annotated[str, typer.Option(help="For whoever wonders about the misses.")],
+    model: Annotated[str | None, typer.Option(help="Of this model; default: of all.")] = None,
+    partner: Annotated[str | None, typer.Option(help="Of this partner; default: of all.")] = None,
+    region: Region = None,
+    endpoint_url: Endpoint = None,
+) -> None:
+    """Serve no answer of before any more: of a model, of a partner, or of a partner at a model."""
+    console = Console() if sys.stdout.isatty() else Console(width=WIDE)
+    models = list(catalogue.load(CATALOGUE, env).models)
+    if model is None and partner is None:
+        _wrong(console, "whose answers? give --model, --partner, or both")
+    if model is not None and model not in models:
+        _wrong(console, f"there is no model {model}; there are {', '.join(models)}")
+    client: LambdaClient = boto3.client(
+        "lambda", region_name=region, endpoint_url=endpoint_url, config=CONFIG
+    )
+    by = caller(region, endpoint_url)
+    try:
+        answer = invalidated(client, env, model or models[0], model, partner, by, why)
+    except Refused as refused:
+        _wrong(console, str(refused))
+    since = f"{datetime.fromtimestamp(answer['since'], UTC):%Y-%m-%d %H:%M:%SZ}"
+    whose = " of ".join(filter(None, ["answers", model and f"model {model}", partner]))
+    console.print(f"{whose} made before {since} are void", markup=False, soft_wrap=True)
+    if not answer["seen"]:
+        _wrong(console, UNSEEN)
+
+
+def invalidated(
+    client: LambdaClient,
+    env: str,
+    worker: str,
+    model: str | None,
+    partner: str | None,
+    by: str,
+    why: str,
+) -> dict[str, Any]:
+    """Return what a model's worker answers to one invalidation.
+
+    Raises:
+        Refused: it could not be reached, failed, or says that the request is wrong.
+    """
+    request = {"invalidate": {"model": model, "partner": partner}, "by": by, "why": why}
+    busy = "all its workers are busy; try again"
+    return invoke(client, f"tidegate-{env}-worker-{worker}", request, busy=busy)
+
+
+def _wrong(console: Console, sentence: str) -> NoReturn:
+    console.print(sentence, style="red", markup=False, soft_wrap=True)
+    raise typer.Exit(1)
