@@ -59,6 +59,7 @@ deploy: setup ## Deploy to AWS (ENV=dev|staging|prod REGION=us-east-1, with your
 
 lock: setup ## Pin dependencies anew; LOCK_FLAGS=--upgrade for newer ones
 	$(LOCK) requirements/bootstrap.in -o requirements/bootstrap.txt
+	$(LOCK) requirements/peers.in -o requirements/peers.txt
 	$(LOCK) pyproject.toml -o requirements/runtime.txt
 	$(LOCK) pyproject.toml --group dev -c requirements/runtime.txt -o requirements/dev.txt
 

@@ -25,8 +25,8 @@ from tidegate.clock import SystemClock, SystemIds
 from tidegate.doors.dynamo import Table
 from tidegate.doors.items import job_of, job_pk
 from tidegate.doors.ledger import Ledger
-from tidegate.flows.asked import ask
 from tidegate.rules import catalogue, keys, request
+from tidegate.rules.epochs import Epochs
 from tidegate.rules.job import Job
 
 FOLDER = ROOT / ".local" / "bench"
@@ -80,7 +80,9 @@ class Rig:
         models = catalogue.Catalogue(models=dict(self.stage.models))
         asked = request.parse(_json(body), models)
         claim = keys.claim_id(partner, "jobs", key)
-        return ask(asked, models.models[asked.model], partner, claim, "", "").job_key
+        entry, now = models.models[asked.model], time.time()
+        meaning = keys.meaning(asked, entry, partner=partner, claim=claim, now=now)
+        return keys.job_key(meaning, Epochs())
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from tests.contract.redis_proxy import Trouble
 from tests.fakes import FakeClock
 from tests.redis_time import pass_time
 from tidegate.clock import SystemIds
-from tidegate.doors.cache import Cache, Cached, Staged
+from tidegate.doors.cache import Cache, Staged
+from tidegate.doors.envelope import Cached
 from tidegate.doors.lease import Lease
 from tidegate.doors.line import Line
 from tidegate.doors.pace import Pace
@@ -27,7 +28,7 @@ YEAR_2001 = 1e12
 NEAR = 4.0
 """Seconds; anything counted twice here makes 20."""
 STAGED = Staged("job_1", "raw", [], False, 1, 1, 1, None, 100.0)
-ANSWER = Cached("job_1", {"text": "é" * 40_000}, 100.0, 160.0)
+ANSWER = Cached("job_1", {"text": "é" * 40_000}, 100.0, 160.0, 160.0)
 
 
 @dataclass

@@ -16,7 +16,7 @@ from tests.contract.jobs import EXTRACT, REPORT, loaded
 from tests.contract.test_accept import BODY
 from tests.contract.world import World
 from tests.fakes import answer
-from tidegate.doors.cache import Cached
+from tidegate.doors.envelope import Cached
 from tidegate.errors import VendorAccount, VendorFailed, VendorRefused
 from tidegate.rules.job import Job, JobError, Status
 from tidegate.vendors.base import Image, VendorAnswer, VendorCall
@@ -203,7 +203,7 @@ def answered_meanwhile(world: World) -> None:
     job_id = _accepted(world, EXTRACT)
     with world.wire.unwatched():
         now, job = world.clock.now(), loaded(world.pipeline, job_id)
-        cached = Cached(other, {"data": REPORT}, now, now + 3600)
+        cached = Cached(other, {"data": REPORT}, now, now + 3600, now + 3600)
         world.pipeline.api.doors.cache.promote(job.job_key, cached, now)
     world.settle()
 

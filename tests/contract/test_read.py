@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.test_accept import BODY, finished
+from tests.contract.test_accept import BODY, OTHER, finished
 from tests.pipeline import Pipeline
 
 
@@ -82,4 +82,5 @@ def test_a_hit_in_redis_reads_nothing_from_dynamodb(pipeline: Pipeline) -> None:
 
 def test_a_new_job_costs_one_read(pipeline: Pipeline) -> None:
     """The one look whether the work is answered or running already."""
+    pipeline.post(OTHER, "first")  # epochs are learnt from DynamoDB once, then with the look
     assert reads(pipeline, "a-key") == ["Query"]

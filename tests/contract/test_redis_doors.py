@@ -13,7 +13,8 @@ from tests.contract.paces import LIFE, caller, entry, kept, pace
 from tests.fakes import FakeClock
 from tests.properties import ONE_SERVER
 from tidegate.clock import SystemIds
-from tidegate.doors.cache import Cache, Cached, Staged
+from tidegate.doors.cache import Cache, Staged
+from tidegate.doors.envelope import Cached
 from tidegate.doors.lease import Lease
 from tidegate.doors.line import Line
 from tidegate.doors.pace import KNOWN, Pace
@@ -102,7 +103,7 @@ def test_a_reader_sees_no_answer_before_its_promotion(valkey: Valkey) -> None:
     assert cache.staged(KEY, "job_1") == staged
     assert cache.staged(KEY, "job_2") is None  # another job's raw answer
 
-    cached = Cached("job_1", {"text": "é"}, 100.0, 160.0)
+    cached = Cached("job_1", {"text": "é"}, 100.0, 130.0, 160.0)
     cache.mark_pending(KEY, "job_1", 60)
     cache.promote(KEY, cached, 100.0)
     look = cache.look(KEY, 100.0)
@@ -112,7 +113,7 @@ def test_a_reader_sees_no_answer_before_its_promotion(valkey: Valkey) -> None:
 
 def test_an_answer_whose_life_is_over_is_not_promoted(valkey: Valkey) -> None:
     cache = Cache(valkey)
-    cache.promote(KEY, Cached("job_1", {}, 0.0, 100.0), 100.0)
+    cache.promote(KEY, Cached("job_1", {}, 0.0, 100.0, 100.0), 100.0)
     assert cache.look(KEY, 100.0).result is None
 
 
@@ -121,7 +122,7 @@ def test_every_key_has_an_end(valkey: Valkey) -> None:
     staged = Staged("job_1", "raw", [], False, 1, 1, 1, None, 100.0)
     cache.stage("other", staged, 60)
     cache.mark_pending(KEY, "job_1", 60)
-    cache.promote("third", Cached("job_1", {}, 100.0, 160.0), 100.0)
+    cache.promote("third", Cached("job_1", {}, 100.0, 160.0, 160.0), 100.0)
     lease.take(KEY, "t", 60)
     model = pace(valkey, requests_per_minute=60, tokens_per_minute=6000)
     model.take(caller("r", 100, lane="low"), 60, 0)

@@ -9,7 +9,8 @@ import pytest
 from tests.contract.jobs import drain, loaded
 from tests.contract.test_accept import BODY, finished
 from tests.pipeline import Pipeline
-from tidegate.doors.cache import Cached, Staged
+from tidegate.doors.cache import Staged
+from tidegate.doors.envelope import Cached
 from tidegate.doors.jobs import Jobs
 from tidegate.doors.pace import Caller
 from tidegate.errors import (
@@ -158,7 +159,7 @@ def test_an_answer_made_meanwhile_is_used_instead_of_a_call(pipeline: Pipeline) 
     other = finished(pipeline, {**BODY, "params": {"seed": 9}}, "other")
     job_id = pipeline.post(BODY).json["id"]
     now = pipeline.clock.now()
-    cached = Cached(other, {"text": "42"}, now, now + 60)
+    cached = Cached(other, {"text": "42"}, now, now + 60, now + 60)
     pipeline.worker("chat-mini").cache.promote(loaded(pipeline, job_id).job_key, cached, now)
     pipeline.vendor.calls.clear()
 

@@ -22,16 +22,33 @@ def lease_release(redis: Keys, keys: list[str], args: list[Any]) -> int:
 
 
 def promote(redis: Keys, keys: list[str], args: list[Any]) -> int:
-    redis.delete(keys[0])
-    redis.set(keys[1], args[0], int(args[1]))
-    redis.delete(keys[2])
+    stage, result, pending, negative, refresh = keys
+    there = str(redis.get(result) or "")[4:19]
+    redis.delete(pending)
+    redis.delete(stage)
+    if (int(there) if there.isdigit() else 0) > int(args[2]):
+        return 0
+    redis.set(result, args[0], int(args[1]))
+    redis.delete(negative)
+    redis.delete(refresh)
+    return 1
+
+
+def remove_if(redis: Keys, keys: list[str], args: list[Any]) -> int:
+    return redis.delete(keys[0]) if redis.get(keys[0]) == args[0] else 0
+
+
+def epochs_raise(redis: Keys, keys: list[str], args: list[Any]) -> int:
+    for key, value in zip(keys, args[:-1], strict=True):
+        if int(value) >= int(redis.get(key) or -1):
+            redis.set(key, str(value), int(args[-1]))
     return 1
 
 
 SCRIPTS: dict[str, Twin] = {
     twin.__name__: twin
     for twin in (
-        lease_take, lease_release, promote,
+        lease_take, lease_release, promote, remove_if, epochs_raise,
         pace_take, pace_settle, pace_cool_down, pace_switch,
         line_join, line_turn, rate_take,
     )

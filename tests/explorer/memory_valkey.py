@@ -8,7 +8,7 @@ from typing import Any
 from tests.explorer import memory_scripts
 from tests.explorer.hub import Hub
 from tests.explorer.memory_keys import Keys
-from tidegate.doors.valkey import REST, Valkey, positive_millis
+from tidegate.doors.valkey import REST, Script, Valkey, Values, positive_millis
 from tidegate.errors import CacheUnavailable
 
 READ = ("error", "wiped")
@@ -57,6 +57,17 @@ class MemoryValkey(Valkey):
         millis = positive_millis(seconds)
         self._command("set", key, lambda: self._redis.set(key, value, millis), WRITE)
 
+    def set_if_absent(self, key: str, value: str, seconds: float) -> bool:
+        millis = positive_millis(seconds)
+
+        def call() -> bool:
+            if self._redis.live(key) is not None:
+                return False
+            self._redis.set(key, value, millis)
+            return True
+
+        return bool(self._command("setnx", key, call, WRITE))
+
     def delete(self, key: str) -> None:
         self._command("del", key, lambda: self._redis.delete(key), WRITE)
 
@@ -64,12 +75,26 @@ class MemoryValkey(Valkey):
         self._command("zrem", key, lambda: self._redis.drop(key, member), WRITE)
 
     def run(self, script: str, keys: Sequence[str], args: Sequence[str | int]) -> Any:
-        def call() -> Any:
-            answer = memory_scripts.SCRIPTS[script](self._redis, list(keys), list(args))
-            self._told(script, list(keys), list(args), answer)
-            return answer
+        return self._command(script, keys[0], lambda: self._ran(script, keys, args), WRITE)
 
-        return self._command(script, keys[0], call, WRITE)
+    def together(self, calls: Sequence[Values | Script]) -> list[Any]:
+        def call() -> list[Any]:
+            return [
+                [self._redis.get(key) for key in each.keys]
+                if isinstance(each, Values)
+                else self._ran(each.name, each.keys, each.args)
+                for each in calls
+            ]
+
+        writes = any(isinstance(each, Script) for each in calls)
+        at = calls[1].keys[0] if len(calls) > 1 else calls[0].keys[0]
+        replies: list[Any] = self._command("together", at, call, WRITE if writes else READ)
+        return replies
+
+    def _ran(self, script: str, keys: Sequence[str], args: Sequence[str | int]) -> Any:
+        answer = memory_scripts.SCRIPTS[script](self._redis, list(keys), list(args))
+        self._told(script, list(keys), list(args), answer)
+        return answer
 
     def close(self) -> None:
         self.fresh()

@@ -10,7 +10,7 @@ from tidegate.doors import claims, endings
 from tidegate.doors.actions import Action
 from tidegate.doors.claims import Claims, Taken
 from tidegate.errors import Conflict
-from tidegate.flows import accept
+from tidegate.flows import accept, acceptance, at_hand
 from tidegate.rules import keys
 from tidegate.rules.job import Job
 
@@ -80,25 +80,22 @@ def _() -> list[Patch]:
             doors.waiting_room.send(job)
         return original(asked, doors, job, *rest)
 
-    original = accept._store
-    return [(accept, "_store", store)]
+    original = acceptance.store
+    return [(accept, "store", store)]
 
 
 @mutant("what the pending mark says is believed", "dead-lettered, then the key again", at=0)
 def _() -> list[Patch]:
-    def at_work(_asked: Any, doors: Any, job_id: str | None, _now: float) -> Job | None:
+    def at_work(_asked: Any, job_id: str | None, doors: Any, _now: float) -> Job | None:
         return None if job_id is None else doors.jobs.load(job_id)
 
-    return [(accept, "_at_work", at_work)]
+    return [(accept, "at_work", at_work), (at_hand, "at_work", at_work)]
 
 
 @mutant("the job key leaves the input out", "funds for one of two", at=0)
 def _() -> list[Patch]:
-    def job_key(request: Any, entry: Any, *, partner: str, claim: str) -> str:
-        body = request.body.model_copy(update={"input": {"messages": []}})
-        return original(
-            request.model_copy(update={"body": body}), entry, partner=partner, claim=claim
-        )  # fmt: skip
+    def job_key(meaning: Any, epochs: Any) -> str:
+        return original({**meaning, "input": {}}, epochs)
 
     original = keys.job_key
     return [(keys, "job_key", job_key)]

@@ -10,8 +10,9 @@ from tests.explorer.mutants import Patch, mutant
 from tidegate.doors import actions, jobs
 from tidegate.doors.actions import Action
 from tidegate.doors.attempts import SWEEP_GRACE, Attempts
-from tidegate.doors.cache import Cache, Cached
+from tidegate.doors.cache import Cache
 from tidegate.doors.endings import Done, Endings
+from tidegate.doors.envelope import Cached
 from tidegate.doors.lease import Lease
 from tidegate.errors import LostFence
 from tidegate.flows import finish, work
@@ -151,7 +152,7 @@ def _() -> list[Patch]:
 def _() -> list[Patch]:
     def judged(self: Finish, job: Job, staged: Any, entry: Any) -> Outcome:
         now = self.clock.now()
-        answer = Cached(job.id, {"text": staged.text}, now, now + 600)
+        answer = Cached(job.id, {"text": staged.text}, now, now + 600, now + 600)
         self.cache.promote(job.job_key, answer, now)
         return original(self, job, staged, entry)
 
@@ -162,7 +163,8 @@ def _() -> list[Patch]:
 @mutant("the answer is kept in Redis alone", "same work, two keys", at=1)
 def _() -> list[Patch]:
     def complete(self: Endings, job: Job, done: Done, *, now: float) -> Job:
-        return original(self, job, replace(done, hard_until=now - 1), now=now)
+        answer = replace(done.answer, hard_until=now - 1)
+        return original(self, job, replace(done, answer=answer), now=now)
 
     original = Endings.complete
     return [(Endings, "complete", complete)]

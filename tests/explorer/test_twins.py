@@ -21,12 +21,16 @@ from tidegate.doors.actions import packed
 from tidegate.doors.valkey import Valkey
 
 NAMES = st.sampled_from(["a", "b", "c"])
+AGES = {"a": 5, "b": 1_000, "c": 999_999_999_999_999}
+"""Milliseconds: when an answer was made, an epoch began."""
 LONG = 60_000
 CALLS = st.one_of(
     st.tuples(st.just("lease_take"), NAMES),
     st.tuples(st.just("lease_release"), NAMES),
     st.tuples(st.just("stage"), NAMES),
     st.tuples(st.just("promote"), NAMES),
+    st.tuples(st.just("remove_if"), NAMES),
+    st.tuples(st.just("epochs_raise"), NAMES),
     st.tuples(st.just("get_many"), NAMES),
 )
 
@@ -47,7 +51,8 @@ class _Memory:
 
 def _done(door: Any, tag: str, call: str, name: str) -> Any:
     lease = f"{{{tag}}}:lease"
-    stage, result, pending = (f"{{{tag}}}:{n}" for n in ("stage", "result", "pending"))
+    names = ("stage", "result", "pending", "negative", "refresh")
+    stage, result, pending, negative, refresh = keys = [f"{{{tag}}}:{n}" for n in names]
     match call:
         case "lease_take":
             return door.run(call, [lease], [name, LONG])[0]
@@ -55,11 +60,19 @@ def _done(door: Any, tag: str, call: str, name: str) -> Any:
             return door.run(call, [lease], [name])
         case "stage":
             door.set(stage, name, 60)
-            return door.set(pending, name, 60)
+            door.set(pending, name, 60)
+            door.set(negative, name, 60)
+            return door.set(refresh, name, 60)
         case "promote":
-            return door.run(call, [stage, result, pending], [f"checked {name}", LONG])
+            at = AGES[name]
+            return door.run(call, keys, [f"tg2 {at:015d} checked {name}", LONG, at])
+        case "remove_if":
+            return door.run(call, [result], [f"tg2 {AGES[name]:015d} checked {name}"])
+        case "epochs_raise":
+            at = AGES[name]
+            return door.run(call, [f"{{{tag}}}:1", f"{{{tag}}}:2"], [at, 5, LONG])
         case _:
-            return door.get_many([stage, result, pending])
+            return door.get_many([*keys, f"{{{tag}}}:1", f"{{{tag}}}:2"])
 
 
 @settings(max_examples=60, suppress_health_check=ONE_SERVER)

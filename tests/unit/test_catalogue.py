@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,8 @@ ENTRY: dict[str, Any] = {
     "max_concurrency": 2,
     "timeouts": {"read": 10, "total": 12},
 }
+
+PROFILES: dict[str, Any] = {"safety_profiles": {"s": "Be careful."}}
 
 
 @pytest.mark.parametrize("environment", ["local", "dev", "staging", "prod"])
@@ -61,11 +64,56 @@ def test_the_chain_of_timeouts_holds(environment: str) -> None:
         ({"parameters": {"t": {"type": "integer", "default": "x"}}}, "models.m.parameters.t"),
         ({"parameters": {"t": {"type": "integer", "default": True}}}, "models.m.parameters.t"),
         ({"parameters": {"t": {"type": "number", "default": 3, "maximum": 2}}}, "parameters.t"),
+        ({"normalise": "code"}, "normalise: code is for task code"),
+        ({"normalise": "code-structure"}, "normalise: code-structure is for task code"),
+        ({"normalise": "code", "task": "image"}, "normalise: code is for task code"),
+        ({"ignore_comments": True}, "ignore_comments needs"),
+        ({"ignore_comments": True, "task": "code", "normalise": "text"}, "ignore_comments needs"),
+        ({"locales": ["English"]}, "models.m.locales.0"),
+        ({"locales": ["en_GB"]}, "models.m.locales.0"),
+        ({"locales": ["en", "EN"]}, "locales: one is named twice"),
+        ({"safety_profiles": {"s": ""}}, "models.m.safety_profiles.s"),
+        ({"safety_profiles": {"s": " \n"}}, "models.m.safety_profiles.s"),
+        ({"safety_profiles": {"S p": "x"}}, "models.m.safety_profiles"),
+        ({"default_safety_profile": "s"}, "default_safety_profile: s is not one of"),
+        ({**PROFILES, "default_safety_profile": "t"}, "default_safety_profile: t is not one of"),
+        ({"task": "image", "system": "Draw well."}, "system: task image"),
+        ({"task": "image", "locales": ["en"]}, "locales: task image"),
+        ({"task": "image", **PROFILES}, "safety_profiles: task image"),
     ],
 )
 def test_a_wrong_entry_is_refused_by_name(change: dict[str, Any], named: str) -> None:
     with pytest.raises(CatalogueError, match=named):
         parse({"models": {"m": {**ENTRY, **change}}})
+
+
+@pytest.mark.parametrize(
+    ("toml", "named"),
+    [
+        ("parameters.x = { type = 'integer', default = 9007199254740992 }", "parameters.x.default"),
+        ("parameters.x = { type = 'number', default = nan }", "parameters.x.default"),
+        ("parameters.x = { type = 'number', default = inf }", "parameters.x.default"),
+        ("contract.schema.properties.n.minimum = -9007199254740993", "contract.schema"),
+        ("contract.schema.properties.n.maximum = inf", "contract.schema"),
+        ("contract.schema.const = 2026-01-01", "contract.schema"),
+    ],
+)
+def test_what_no_key_can_hold_is_refused_at_once_and_not_at_each_request(
+    toml: str, named: str
+) -> None:
+    with pytest.raises(CatalogueError, match=named):
+        parse({"models": {"m": {**ENTRY, **tomllib.loads(toml)}}})
+
+
+@pytest.mark.parametrize("normalise", ["exact", "text", "code", "code-structure"])
+def test_code_can_be_normalised_in_any_way(normalise: str) -> None:
+    entry = {**ENTRY, "task": "code", "normalise": normalise}
+    assert parse({"models": {"m": entry}}).models["m"].normalise == normalise
+
+
+def test_a_model_takes_no_locale_and_has_no_profile_unless_it_says_so() -> None:
+    entry = parse({"models": {"m": ENTRY}}).models["m"]
+    assert (entry.locales, entry.safety_profiles, entry.default_safety_profile) == ((), {}, None)
 
 
 @pytest.mark.parametrize("name", ["M", "a b", "a_b", "x" * 31])

@@ -2,109 +2,150 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.pipeline import catalogue
+from tests.unit.key_requests import NEVER, Ask, chat, code, turns
 from tidegate.errors import IdempotencyKeyInvalid, IdempotencyKeyMissing
 from tidegate.rules import keys
 from tidegate.rules.canonical import sha256
-from tidegate.rules.request import JobBody, parse
-
-MODELS = catalogue()
-BASE: dict[str, Any] = {
-    "model": "chat-mini",
-    "input": {
-        "messages": [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi"}]
-    },
-    "params": {"temperature": 0.5, "max_tokens": 100, "seed": 1},
-}
+from tidegate.rules.epochs import Epochs
+from tidegate.rules.normalise import Structure, structured
 
 
-def key_of(body: dict[str, Any], partner: str = "acme", claim: str = "c") -> str:
-    request = parse(json.dumps(body).encode(), MODELS)
-    return keys.job_key(request, MODELS.models[request.model], partner=partner, claim=claim)
+def test_partners_do_not_share_work_unless_the_entry_says_so() -> None:
+    assert chat().key() != chat().but(partner="umbrella").key()
+    shared = chat().cached(scope="shared")
+    assert shared.key() == shared.but(partner="umbrella").key()
 
 
-def fingerprint_of(body: dict[str, Any]) -> str:
-    return keys.fingerprint(parse(json.dumps(body).encode(), MODELS))
+def test_each_invalidation_makes_a_partners_answers_unreachable() -> None:
+    epochs = [Epochs(), Epochs(model=7), Epochs(partner=7), Epochs(both=7), Epochs(7, 7, 7)]
+    assert len({chat().but(epochs=each).key() for each in epochs}) == len(epochs)
 
 
-CHANGES: list[dict[str, Any]] = [
-    {"params": {**BASE["params"], "temperature": 0.6}},
-    {"params": {**BASE["params"], "max_tokens": 101}},
-    {"params": {**BASE["params"], "seed": 2}},
-    {"params": {**BASE["params"], "top_p": 0.5}},
-    {"input": {"messages": [{"role": "user", "content": "Hi"}]}},
-    {"input": {"messages": [{"role": "user", "content": "Be brief.Hi"}]}},
-    {"input": {"messages": list(reversed(BASE["input"]["messages"]))}},
-    {"model": "chat-claude", "params": {"temperature": 0.5, "max_tokens": 100}},
-]
-
-
-@pytest.mark.parametrize("change", CHANGES)
-def test_a_change_of_what_defines_the_work_is_another_key(change: dict[str, Any]) -> None:
-    assert key_of({**BASE, **change}) != key_of(BASE)
-    assert fingerprint_of({**BASE, **change}) != fingerprint_of(BASE)
-
-
-def test_every_field_of_a_body_is_decided_about() -> None:
-    """A new field joins the key by itself; leaving one out is a decision made in `keys`."""
-    assert set(JobBody.model_fields) == {"model"} | keys.NOT_IN_JOB_KEY | keys.RESOLVED
+def test_only_the_models_invalidation_touches_what_is_shared() -> None:
+    shared = chat().cached(scope="shared")
+    assert shared.but(epochs=Epochs(partner=7, both=7)).key() == shared.key()
+    assert shared.but(epochs=Epochs(model=7)).key() != shared.key()
 
 
 @pytest.mark.parametrize(
-    "change", [{"priority": "low"}, {"deadline_seconds": 60}, {"metadata": {"a": "b"}}]
+    ("policy", "params", "reused"),
+    [
+        ({"reuse": "always"}, {"temperature": 1}, True),
+        ({"reuse": "never"}, {"temperature": 0}, False),
+        ({"reuse": "deterministic"}, {"temperature": 1}, False),
+        ({"reuse": "deterministic"}, {"temperature": 1e-9}, False),
+        ({"reuse": "deterministic"}, {"temperature": 0}, True),
+        ({"reuse": "deterministic"}, {}, True),  # the entry's default is 0
+        ({"reuse": "deterministic"}, {"temperature": 1, "seed": 0}, True),
+    ],
 )
-def test_what_does_not_change_the_answer_is_not_in_the_key(change: dict[str, Any]) -> None:
-    assert key_of({**BASE, **change}) == key_of(BASE)
-    assert fingerprint_of({**BASE, **change}) != fingerprint_of(BASE)  # but it is another body
+def test_which_finished_answers_may_be_used_again(
+    policy: dict[str, Any], params: dict[str, Any], reused: bool
+) -> None:
+    ask = chat(params=params).cached(**policy)
+    assert keys.reuses_finished(ask.model, ask.request().params) is reused
 
 
-def test_a_default_said_and_unsaid_is_the_same_work() -> None:
-    plain = {"model": "chat-mini", "input": BASE["input"]}
-    assert key_of({**plain, "params": {"temperature": 0.0}}) == key_of(plain)
-    assert key_of({**plain, "params": {"temperature": 0}}) == key_of(plain)
+@pytest.mark.parametrize(
+    ("policy", "stored", "joined"),
+    [
+        ({"reuse": "always"}, True, True),
+        ({"reuse": "always"}, False, False),
+        ({"reuse": "always", "join": False}, True, False),
+        ({"reuse": "deterministic"}, True, True),
+        ({"reuse": "deterministic", "join": False}, True, False),
+        ({"reuse": "never"}, True, False),
+        ({"reuse": "never", "join": False}, False, False),
+    ],
+)
+def test_the_claim_is_in_the_key_only_where_nothing_is_joined(
+    policy: dict[str, Any], stored: bool, joined: bool
+) -> None:
+    """Chance makes no difference: what a temperature of 1 says is joined while it runs."""
+    ask = chat(params={"temperature": 1}).cached(**policy).but(stored=stored)
+    assert keys.joins(ask.model, stored) is joined
+    assert (ask.key() == ask.but(claim="claim-2").key()) is joined
 
 
-def test_partners_do_not_share_work() -> None:
-    assert key_of(BASE, partner="umbrella") != key_of(BASE)
+def test_answers_of_their_time_are_of_one_stretch_of_it() -> None:
+    daily = chat().cached(time_bucket=86_400)
+    names = [daily.but(now=now).key() for now in (0.0, 86_399.9, 86_400.0, 172_799.0, 172_800.0)]
+    assert names[0] == names[1] != names[2] == names[3] != names[4]
 
 
-def test_the_claim_is_in_the_key_only_where_answers_are_not_reused() -> None:
-    assert key_of(BASE, claim="x") == key_of(BASE, claim="y")  # chat-mini: always
-    chance = {"model": "chat-claude", "input": BASE["input"]}  # deterministic; temperature is 1
-    assert key_of(chance, claim="x") != key_of(chance, claim="y")
-    fixed = {**chance, "params": {"temperature": 0}}
-    assert key_of(fixed, claim="x") == key_of(fixed, claim="y")
+@pytest.mark.parametrize("names", [(), ("total",)])
+def test_a_structure_never_meets_a_request_as_it_was_sent(names: tuple[str, ...]) -> None:
+    ask = code("v0 = 1")
+    plain = ask.meaning()
+    renamed = keys.structural(plain, Structure(plain["input"], names))
+    assert renamed["input"] == plain["input"]
+    assert keys.job_key(renamed, NEVER) != keys.job_key(plain, NEVER)
 
 
-def test_text_is_normalised_and_nothing_more() -> None:
-    def said(text: str, model: str = "chat-mini") -> str:
-        message = {"role": "user", "content": text}
-        return key_of({"model": model, "input": {"messages": [message]}}, claim="c")
+def test_a_structure_is_of_its_whole_request() -> None:
+    """Its names are not in the key; everything else of the request is."""
 
-    assert said("caf\u00e9\r\n") == said("cafe\u0301")
-    assert said("do X") != said("do not X")
-    assert said("a  b") != said("a b")
-    assert said("10 mg") != said("100 mg")
+    def key(ask: Ask, *names: str) -> str:
+        same = Structure({"code": "v0 = 1"}, names)
+        return keys.job_key(keys.structural(ask.meaning(), same), ask.epochs)
+
+    ask = code("a = 1")
+    assert key(ask, "a") == key(code("b = 1"), "b")
+    for other in (
+        ask.saying(params={"seed": 1}), ask.saying(locale="ja"), ask.but(partner="umbrella"),
+        ask.but(epochs=Epochs(model=1)), ask.but(entry={"version": "2"}), ask.but(stored=False),
+    ):  # fmt: skip
+        assert key(other) != key(ask)
 
 
-def test_the_definition_of_an_entry_is_in_the_key() -> None:
-    request = parse(json.dumps(BASE).encode(), MODELS)
-    entry = MODELS.models["chat-mini"]
-    changed = [
-        entry.model_copy(update={"version": "2"}),
-        entry.model_copy(update={"vendor_model": "other"}),
-        entry.model_copy(update={"system": "Be kind."}),
-        entry.model_copy(update={"vendor": "other"}),
-    ]
-    names = {keys.job_key(request, each, partner="acme", claim="c") for each in [entry, *changed]}
-    assert len(names) == 5
+def test_code_under_other_names_meets_by_its_structure_alone() -> None:
+    def found(text: str) -> tuple[str, str]:
+        ask = code(text).but(entry={"normalise": "code-structure"})
+        structure = structured(ask.request().body.input, ignore_comments=False)
+        assert structure is not None
+        meaning = ask.meaning()
+        return ask.key(), keys.job_key(keys.structural(meaning, structure), ask.epochs)
+
+    one = found("def f(a):\n    b = a + 1\n    return b\n")
+    other = found("def f(a):\n    c = a + 1\n    return c\n")
+    third = found("def f(a):\n    c = a + 2\n    return c\n")
+    assert one[1] == other[1] != third[1]
+    assert len({*one, *other, *third}) == 5
+
+
+def test_making_a_key_changes_nothing() -> None:
+    ask = chat()
+    meaning, again = ask.meaning(), ask.meaning()
+    keys.structural(meaning, Structure({}, ()))
+    keys.job_key(meaning, NEVER)
+    assert meaning == again
+
+
+def test_keys_of_another_make_up_are_other_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    key = chat().key()
+    monkeypatch.setattr(keys, "KEY_SCHEMA", keys.KEY_SCHEMA + 1)
+    assert chat().key() != key
+
+
+def test_a_retry_over_a_deployment_is_the_same_body() -> None:
+    """The fingerprint as it was stored before a body had a locale or a safety profile."""
+    ask = turns(("user", "hi"))
+    old = {
+        "model": "chat",
+        "input": {"messages": [{"role": "user", "content": "hi"}]},
+        "params": {},
+        "priority": "normal",
+        "deadline_seconds": None,
+        "metadata": {},
+    }
+    assert keys.fingerprint(ask.request()) == sha256(old)
+    assert keys.fingerprint(ask.saying(locale="ja").request()) == sha256({**old, "locale": "ja"})
 
 
 JSON_VALUES = st.recursive(

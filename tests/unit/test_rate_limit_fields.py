@@ -15,7 +15,7 @@ from api import incoming, problem
 from api.allowance import fields
 from tidegate.doors.rate import Allowance
 from tidegate.errors import QueueFull, RateLimited
-from tidegate.flows import allow
+from tidegate.flows.allow import Post
 from tidegate.rules.pacing import MOST_PER_MINUTE, PartnerLimits
 
 LIMITS = st.integers(1, MOST_PER_MINUTE)
@@ -52,14 +52,14 @@ def test_a_refusal_asks_to_wait_no_less_than_needed_and_as_its_fields_say(
 ) -> None:
     refused = Allowance(False, limit, 0, wait)
     with pytest.raises(RateLimited) as raised:
-        allow.admit(refused)
+        Post("acme", limit, "p", True, refused).admit()
     assert min(math.ceil(wait), 60) <= raised.value.retry_after <= 60
     assert item(fields(refused)["RateLimit"])[1] == {"r": 0, "t": raised.value.retry_after}
 
 
 def test_who_may_post_or_was_not_counted_goes_on() -> None:
-    allow.admit(Allowance(True, 1, 0, 60.0))
-    allow.admit(None)
+    Post("acme", 1, "p", True, Allowance(True, 1, 0, 60.0)).admit()
+    Post("acme", 1, "p", True, None).admit()
 
 
 @pytest.mark.parametrize(

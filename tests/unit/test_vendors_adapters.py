@@ -10,13 +10,13 @@ from tests.unit.vendor_server import entry
 from tests.unit.vendor_wire import CHAT, Wire, anthropic, ask, cohere, openai
 from tidegate.errors import VendorFailed, VendorRefused
 from tidegate.rules.policies import Contract
-from tidegate.vendors.base import VendorAnswer
+from tidegate.vendors.base import VendorAnswer, VendorCall
 
 
 def test_openai_chat() -> None:
     wire = Wire(openai(), {"x-request-id": "req_1"})
     params = {"temperature": 0.0, "top_p": 0.5, "max_tokens": 9, "seed": 4, "other": 1}
-    answer = ask(wire, entry("chat-mini", system="Be brief."), CHAT, params)
+    answer = ask(wire, entry("chat-mini"), CHAT, params, "Be brief.")
     assert answer == VendorAnswer("Hello.", (), "complete", 3, 2, "req_1", "gpt-x")
     assert wire.request is not None
     assert wire.request.method == "POST"
@@ -96,8 +96,8 @@ def test_anthropic_messages() -> None:
             {"role": "user", "content": "Go on"},
         ]
     }
-    model = entry("chat-claude", system="Be brief.")
-    answer = ask(wire, model, data, {"temperature": 1.0, "max_tokens": 50, "seed": 1})
+    params = {"temperature": 1.0, "max_tokens": 50, "seed": 1}
+    answer = ask(wire, entry("chat-claude"), data, params, "Be brief.")
     assert answer == VendorAnswer("Hello.", (), "complete", 5, 4, "req_2", "claude-x")
     assert wire.request is not None
     assert str(wire.request.url) == "http://vendor.test/base/v1/messages"
@@ -153,14 +153,14 @@ def test_cohere_chat() -> None:
     code = "print('````')"
     data = {"instruction": "Tidy up.", "code": code, "language": "python"}
     params = {"temperature": 0.0, "top_p": 0.9, "max_tokens": 5, "seed": 0}
-    answer = ask(wire, entry("code-command"), data, params)
+    answer = ask(wire, entry("code-command"), data, params, "Only code.")
     assert answer == VendorAnswer("x = 1", (), "complete", 7, 6, "c-1", None)
     assert wire.request is not None
     assert str(wire.request.url) == "http://vendor.test/base/v2/chat"
     assert wire.request.headers["authorization"] == "Bearer sk-1"
     assert wire.request.headers["idempotency-key"] == "tg-job_1"
     system, user = wire.sent.pop("messages")
-    assert system["role"] == "system"
+    assert system == {"role": "system", "content": "Only code."}
     assert user == {
         "role": "user",
         "content": f"Tidy up.\n\nLanguage: python\n\n`````python\n{code}\n`````",
@@ -198,3 +198,23 @@ def test_cohere_refusal() -> None:
 def test_cohere_no_answer(body: Any) -> None:
     with pytest.raises(VendorFailed):
         ask(Wire(body), entry("code-command", task="chat"), CHAT)
+
+
+BODIES = {"chat-mini": openai(), "chat-claude": anthropic(), "code-command": cohere()}
+
+
+@pytest.mark.parametrize("name", BODIES)
+@pytest.mark.parametrize("system", ["Answer for the locale ja.", None])
+def test_the_model_is_told_what_the_request_came_to_and_not_the_entrys_words(
+    name: str, system: str | None
+) -> None:
+    wire = Wire(BODIES[name])
+    ask(wire, entry(name, task="chat", system="An entry changed since."), CHAT, system=system)
+    told = [m["content"] for m in wire.sent["messages"] if m["role"] == "system"]
+    told += [wire.sent["system"]] if "system" in wire.sent else []
+    assert told == ([] if system is None else [system])
+
+
+def test_what_the_model_is_told_stays_out_of_logs() -> None:
+    call = VendorCall(entry("chat-mini"), CHAT, {}, "tg-job_1", system="Private words.")
+    assert "Private" not in repr(call)

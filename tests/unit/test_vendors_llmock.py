@@ -49,7 +49,9 @@ def ask(server: str, name: str, **changes: object) -> VendorAnswer:
     model = entry(name, **changes)
     params = {n: p.default for n, p in model.parameters.items() if p.default is not None}
     vendor = build(model, server + PREFIX[model.vendor], lambda: "sk-test", SystemClock())
-    return vendor.call(VendorCall(model, INPUTS[model.task], params, f"tg-{name}"))
+    return vendor.call(
+        VendorCall(model, INPUTS[model.task], params, f"tg-{name}", system=model.system)
+    )
 
 
 def script(mock: httpx.Client, **behaviour: object) -> None:

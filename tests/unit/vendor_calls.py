@@ -24,7 +24,7 @@ GOOD = {
 
 def call_of(model: Entry) -> VendorCall:
     message = {"role": "user", "content": PROMPT}
-    return VendorCall(model, {"messages": [message]}, {"max_tokens": 9}, "job_1:1")
+    return VendorCall(model, {"messages": [message]}, {"max_tokens": 9}, "job_1:1", system=None)
 
 
 def answered(

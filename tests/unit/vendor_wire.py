@@ -36,11 +36,15 @@ class Wire:
 
 
 def ask(
-    wire: Wire, model: Entry, data: Mapping[str, Any], params: Mapping[str, Any] | None = None
+    wire: Wire,
+    model: Entry,
+    data: Mapping[str, Any],
+    params: Mapping[str, Any] | None = None,
+    system: str | None = None,
 ) -> VendorAnswer:
     transport = httpx.MockTransport(wire)
     vendor = build(model, "http://vendor.test/base/", lambda: "sk-1", SteppingClock(), transport)
-    return vendor.call(VendorCall(model, data, params or {}, "tg-job_1"))
+    return vendor.call(VendorCall(model, data, params or {}, "tg-job_1", system=system))
 
 
 def openai(text: str | None = "Hello.", finish: str = "stop", **more: Any) -> dict[str, Any]:

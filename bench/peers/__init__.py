@@ -1,0 +1,1 @@
+"""Other systems that answer repeats from a cache, and what it takes to set Tidegate beside them."""
