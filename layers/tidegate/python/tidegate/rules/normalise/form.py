@@ -21,6 +21,7 @@ from tidegate.rules.normalise.layout import (
 if TYPE_CHECKING:
     from tidegate.rules.normalise.syntax import Node, Source
 
+_BLANK = b" \t\n\f"
 _LINE_END = re.compile(rb"\n|\xe2\x80[\xa8\xa9]")
 
 Form = list[str | int]
@@ -117,7 +118,10 @@ class _Writer:
             return
         # What a directive is about depends on the lines around it: its own, the next, or a blank.
         most = 2 if strict else 1
-        code = self._source.text
-        above = code[len(code[: node.start].rstrip()) : node.start].count(b"\n")
-        below = code[node.end : len(code) - len(code[node.end :].lstrip())].count(b"\n")
-        self.form += (f"#{min(above, most)}{min(below, most)}", text.rstrip())
+        code, above, below = self._source.text, node.start, node.end
+        while above > 0 and code[above - 1] in _BLANK:
+            above -= 1
+        while below < len(code) and code[below] in _BLANK:
+            below += 1
+        lines = (code.count(b"\n", above, node.start), code.count(b"\n", node.end, below))
+        self.form += (f"#{min(lines[0], most)}{min(lines[1], most)}", text.rstrip())
