@@ -119,7 +119,7 @@ def _few_funds(stage: Rig, accepted: dict[str, str]) -> tuple[list[Check], int]:
     ledger, entry = stage.ledger(), stage.stage.models[DEAR]
     marks = [new_mark() for _ in range(CROWD)]
     bodies = [asked(DEAR, mark) for mark in marks]
-    most = at_most(entry, bodies[0]["input"], {"n": 1})
+    most = at_most(entry.system, bodies[0]["input"], {"n": 1})
     cost = money.reservation(entry, most, {"n": 1})
     funds = ENOUGH_FOR * cost + cost - 1
     ledger.credit(poor, "bench", funds, SystemClock().now())

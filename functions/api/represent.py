@@ -102,6 +102,9 @@ def models(catalogue: Catalogue) -> dict[str, Any]:
                 parameter: rule.model_dump(mode="json", exclude_none=True)
                 for parameter, rule in entry.parameters.items()
             },
+            "locales": list(entry.locales),
+            "safety_profiles": sorted(entry.safety_profiles),
+            "default_safety_profile": entry.default_safety_profile,
             "price_micro_credits": entry.price.model_dump(),
             "max_input_bytes": entry.max_input_bytes,
             "max_deadline_seconds": entry.deadline,

@@ -135,7 +135,8 @@ def test_an_output_without_text_is_refused() -> None:
     ("language", "text", "expected"),
     [
         ("js", "const f = (a, { k: b }) => a.b1(b);", "const f = (x, { k: y }) => x.b1(y);"),
-        ("tsx", "function f(a: A, b?: B) { return a! + b; }", "function f(x: A, y?: B) { return x! + y; }"),
+        ("tsx", "function f(a: A, b?: B) { return a! + b; }",
+         "function f(x: A, y?: B) { return x! + y; }"),
         ("java", "class A { int f(int a) { int b = a; return b; } }",
          "class A { int f(int x) { int y = x; return y; } }"),
         ("go", "package m\n\nfunc f(a int) int {\n\tb := a\n\treturn b\n}\n",

@@ -95,7 +95,7 @@ def test_a_pace_that_makes_no_sense_is_an_error(wrong: dict[str, Any]) -> None:
 def test_an_estimate_grows_with_the_text_and_holds_the_whole_answer(text: str, most: int) -> None:
     entry = catalogue().models["chat-mini"]
     asked = {"messages": [{"role": "user", "content": text}]}
-    usage = at_most(entry, asked, {"max_tokens": most})
+    usage = at_most(entry.system, asked, {"max_tokens": most})
     assert usage.input_tokens >= len(text.encode(errors="surrogatepass")) / BYTES_PER_TOKEN
     assert usage.output_tokens == most
 

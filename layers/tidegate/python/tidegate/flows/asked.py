@@ -114,7 +114,7 @@ class Asked:
             NeverFits: one call would use more tokens than the model may in a minute.
         """
         job = self.new_job(job_id, now)
-        most = at_most(self.entry, self.request.body.input, self.request.params)
+        most = at_most(self.request.system, self.request.body.input, self.request.params)
         return replace(
             job,
             reserved=money.reservation(self.entry, most, self.request.params),

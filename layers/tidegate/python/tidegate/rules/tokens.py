@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from tidegate.rules.canonical import canonical
-from tidegate.rules.catalogue import Entry
 from tidegate.rules.job import Usage
 
 BYTES_PER_TOKEN = 2
@@ -17,7 +16,10 @@ MESSAGE_TOKENS = 16
 """Tokens added for the wrapping of a request, which vendors count too."""
 
 
-def at_most(entry: Entry, asked: Mapping[str, Any], params: Mapping[str, Any]) -> Usage:
-    """Return the tokens one call may use: of input as far as bytes can tell, of output by limit."""
-    size = len(canonical(asked)) + len((entry.system or "").encode())
+def at_most(system: str | None, asked: Mapping[str, Any], params: Mapping[str, Any]) -> Usage:
+    """Return the tokens one call may use: of input as far as bytes can tell, of output by limit.
+
+    `system` is what the vendor is told before the input.
+    """
+    size = len(canonical(asked)) + len((system or "").encode())
     return Usage(-(-size // BYTES_PER_TOKEN) + MESSAGE_TOKENS, int(params.get("max_tokens", 0)))
