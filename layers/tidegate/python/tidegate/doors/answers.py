@@ -24,6 +24,10 @@ class Answer:
     names: tuple[str, ...]
     """As in `Cached`, like the others."""
 
+    def stale(self, now: float) -> bool:
+        """Return whether it is to be made anew."""
+        return self.soft_until <= now
+
     def with_output(self, output: dict[str, Any]) -> Cached:
         """Return it as a cache has it."""
         return Cached(

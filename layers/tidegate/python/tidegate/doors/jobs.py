@@ -79,10 +79,10 @@ class Jobs:
         """Return the durable answer under a key, read consistently."""
         return answer_of(self._table.get(work_pk(key), "answer"))
 
-    def kept(self, answer: Answer | None) -> Cached | None:
-        """Return a durable answer with its output, or None."""
-        output = None if answer is None else self.output(answer.job_id)
-        return None if answer is None or output is None else answer.with_output(output)
+    def kept(self, answer: Answer) -> Cached | None:
+        """Return a durable answer with its output; None if that is gone."""
+        output = self.output(answer.job_id)
+        return None if output is None else answer.with_output(output)
 
     def transition(
         self, old: Job, new: Job, needed: Sequence[Action] = (), freed: Sequence[Action] = ()

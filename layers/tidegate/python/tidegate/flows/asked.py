@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from tidegate.doors.answers import Answer
 from tidegate.doors.envelope import Cached
 from tidegate.errors import NeverFits
 from tidegate.rules import keys, money
@@ -43,7 +44,7 @@ class Asked:
     epochs: Epochs = NEVER
     job_key: str = ""
     structure_key: str | None = None
-    turned_down: Cached | None = None
+    turned_down: Cached | Answer | None = None
     """An answer that was at hand, and is not what the caller accepts."""
 
     def under(self, epochs: Epochs) -> Asked:
@@ -69,7 +70,7 @@ class Asked:
         wished = not (self.directives.read and self.directives.store)
         return self.partner != OPERATOR and (wished or self.turned_down is not None)
 
-    def accepts(self, answer: Cached, now: float) -> bool:
+    def accepts(self, answer: Cached | Answer, now: float) -> bool:
         """Return whether an answer will do: within the entry's bounds, and the caller's own.
 
         Where all partners share a key, one partner's invalidation is a bound of age instead.

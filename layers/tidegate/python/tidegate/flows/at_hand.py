@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from tidegate.clock import Clock
+from tidegate.doors.answers import Answer
 from tidegate.doors.cache import Cache, Look, Negative
 from tidegate.doors.envelope import Cached
 from tidegate.doors.epochs import EpochBook
@@ -68,12 +69,9 @@ def at_hand(
     if found is not None:
         return asked, found
     work = doors.jobs.work(asked.job_key, asked.partner)
-    kept = doors.jobs.kept(work.answer) if asked.reusable else None
-    if asked.reusable and asked.structure_key is not None and kept is None:
-        other = doors.jobs.kept(doors.jobs.answer(asked.structure_key))
-    hit = _usable(asked, kept, other, doors, now)
+    hit = _usable(asked, *_kept(asked, work.answer, doors, now), doors, now)
     if hit is None:
-        asked = _turned_down(asked, kept, now)
+        asked = _turned_down(asked, work.answer, now)
         return asked, at_work(asked, work.running, doors, now) or _failure(asked, look, now)
     if not hit.own:
         with only_helps(doors.telemetry, asked.request.model):
@@ -138,7 +136,20 @@ def _usable(
     return Hit(replace(other, output=output, names=()), own=other.names != structure.names)
 
 
-def _turned_down(asked: Asked, answer: Cached | None, now: float) -> Asked:
+def _kept(
+    asked: Asked, answer: Answer | None, doors: Doors, now: float
+) -> tuple[Cached | None, Cached | None]:
+    """Return what DynamoDB keeps for it, and for its structure: read only where it will do."""
+    if answer is not None and asked.accepts(answer, now):
+        return doors.jobs.kept(answer), None
+    if asked.structure_key is not None and asked.reusable:
+        other = doors.jobs.answer(asked.structure_key)
+        if other is not None and asked.accepts(other, now):
+            return None, doors.jobs.kept(other)
+    return None, None
+
+
+def _turned_down(asked: Asked, answer: Cached | Answer | None, now: float) -> Asked:
     """Return the request that knows which answer would not do; the youngest of them counts."""
     if answer is None or not asked.reusable or answer.hard_until <= now:
         return asked
