@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 import boto3
 import typer
 from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
 from rich.console import Console
 
 from cli.caller import caller
@@ -20,6 +21,7 @@ from cli.deployment import Endpoint, Env, Region
 from cli.dlq import WIDE
 from cli.functions import Refused, invoke
 from cli.local.stack import CATALOGUE
+from cli.partners import known
 from tidegate.rules import catalogue
 
 if TYPE_CHECKING:
@@ -51,20 +53,21 @@ def invalidate(
     endpoint_url: Endpoint = None,
 ) -> None:
     """Serve no answer of before any more: of a model, of a partner, or of a partner at a model."""
-    console = Console() if sys.stdout.isatty() else Console(width=WIDE)
     models = list(catalogue.load(CATALOGUE, env).models)
     if model is None and partner is None:
-        _wrong(console, "whose answers? give --model, --partner, or both")
+        raise typer.BadParameter("whose answers? give --model, --partner, or both")
     if model is not None and model not in models:
-        _wrong(console, f"there is no model {model}; there are {', '.join(models)}")
-    client: LambdaClient = boto3.client(
-        "lambda", region_name=region, endpoint_url=endpoint_url, config=CONFIG
-    )
+        raise typer.BadParameter(f"there is no model {model}; there are {', '.join(models)}")
+    console = Console() if sys.stdout.isatty() else Console(width=WIDE)
     by = caller(region, endpoint_url)
     try:
+        if partner is not None:  # a slip of the pen would be told that all is well
+            dynamodb = boto3.client("dynamodb", region_name=region, endpoint_url=endpoint_url)
+            known(dynamodb, f"tidegate-{env}-partners", partner)
+        client = _client(region, endpoint_url)
         answer = invalidated(client, env, model or models[0], model, partner, by, why)
-    except Refused as refused:
-        _wrong(console, str(refused))
+    except (Refused, ClientError, BotoCoreError) as error:
+        _wrong(console, str(error))
     since = f"{datetime.fromtimestamp(answer['since'], UTC):%Y-%m-%d %H:%M:%SZ}"
     whose = " of ".join(filter(None, ["answers", model and f"model {model}", partner]))
     console.print(f"{whose} made before {since} are void", markup=False, soft_wrap=True)
@@ -87,8 +90,12 @@ def invalidated(
         Refused: it could not be reached, failed, or says that the request is wrong.
     """
     request = {"invalidate": {"model": model, "partner": partner}, "by": by, "why": why}
-    busy = "all its workers are busy; try again"
+    busy = f"all workers of {worker} are busy; try again"
     return invoke(client, f"tidegate-{env}-worker-{worker}", request, busy=busy)
+
+
+def _client(region: str | None, endpoint_url: str | None) -> LambdaClient:
+    return boto3.client("lambda", region_name=region, endpoint_url=endpoint_url, config=CONFIG)
 
 
 def _wrong(console: Console, sentence: str) -> NoReturn:

@@ -57,6 +57,18 @@ def add_credit(
     return ledger.credit(partner, credit_id, micro, clock.now())
 
 
+def known(client: DynamoDBClient, table: str, partner: str) -> Partners:
+    """Return the partners, one of whom must be `partner`.
+
+    Raises:
+        BadParameter: nobody of that name has a key, or ever had one.
+    """
+    partners = _partners(client, table)
+    if not any(True for _ in partners.key_ids(partner)):
+        raise typer.BadParameter(f"{partner} has no key: a slip of the pen, or to be created first")
+    return partners
+
+
 @app.command()
 def create(
     partner: Partner, env: Env, region: Region = None, endpoint_url: Endpoint = None
@@ -91,7 +103,7 @@ def limit(
     if default and requests_per_minute is not None:
         raise typer.BadParameter("--requests-per-minute or --default, not both")
     client = boto3.client("dynamodb", region_name=region, endpoint_url=endpoint_url)
-    partners = _known(client, f"tidegate-{env}-partners", partner)
+    partners = known(client, f"tidegate-{env}-partners", partner)
     if default or requests_per_minute is not None:
         try:
             keys = partners.set_limit(partner, requests_per_minute)
@@ -115,7 +127,7 @@ def credit(
 ) -> None:
     """Give a partner credits."""
     client = boto3.client("dynamodb", region_name=region, endpoint_url=endpoint_url)
-    _known(client, f"tidegate-{env}-partners", partner)
+    known(client, f"tidegate-{env}-partners", partner)
     credit_id = id_ or secrets.token_hex(8)
     if id_ is None:  # said before it is done: after a lost reply, the same id does no harm
         print(f"id: {credit_id}")
@@ -145,13 +157,6 @@ def _check(partner: str) -> None:
 
 def _partners(client: DynamoDBClient, table: str) -> Partners:
     return Partners(Table(client, table, SystemClock(), SystemIds()))
-
-
-def _known(client: DynamoDBClient, table: str, partner: str) -> Partners:
-    partners = _partners(client, table)
-    if not any(True for _ in partners.key_ids(partner)):
-        raise typer.BadParameter(f"{partner} has no key: a slip of the pen, or to be created first")
-    return partners
 
 
 def _limit_line(own: int | None) -> str:
