@@ -138,6 +138,8 @@ def test_layout_and_comments_are_not_in_the_key() -> None:
     chance = random.Random(11)  # noqa: S311
     for text in chosen(200, chance):
         code = without_docstrings(text)
+        if '"""' in code or "'''" in code:
+            continue  # newer Pythons write f-strings over several lines
         width = chance.choice([" ", "  ", "\t", " " * 8])
         lines = [indented(line, width) for line in code.splitlines()]
         spaced = "\n".join(line + chance.choice(["", "", "\n", "   ", "\n\n"]) for line in lines)

@@ -89,10 +89,18 @@ def test_a_name_that_the_instruction_has_is_kept() -> None:
      ("python", "x = 1\0"), ("java", "class {"), ("go", "func"), ("js", "(" * 9), ("ts", "a b c")],
 )  # fmt: skip
 def test_what_cannot_be_read_is_text(language: str, code: str) -> None:
-    asked = {"instruction": " as it is ", "language": language, "code": f" {code}\r\n"}
+    asked = {"instruction": " as it is ", "language": language, "code": f"\r\n{code}\r\n"}
     assert normalised(asked, "code") == {**asked, "code": text(code)}
     assert normalised(asked, "code-structure") == normalised(asked, "code")
     assert structured(asked, ignore_comments=True) is None
+
+
+def test_the_first_indent_of_what_cannot_be_read_counts() -> None:
+    one, other = "  if a:\n  b(", "if a:\n  b("
+    asked = {"instruction": "i", "language": "python"}
+    assert normalised({**asked, "code": one}, "code") != normalised(
+        {**asked, "code": other}, "code"
+    )
 
 
 def test_text_that_looks_like_a_form_is_another_key() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,9 +21,15 @@ def coded(value: Any, *, ignore_comments: bool) -> Any:
     source = _source(value)
     tokens = None if source is None else form(source, ignore_comments=ignore_comments)
     if source is None or tokens is None:
-        return {**value, "code": text(value["code"])}
+        return {**value, "code": _unread(value["code"])}
     # A list, which no text is.
     return {**value, "code": ["code", source.grammar, digest(tokens)]}
+
+
+def _unread(code: str) -> str:
+    """Return code that was not read as text, but with the first line's indent, which may count."""
+    before = code[: len(code) - len(code.lstrip())]
+    return re.split(r"[\r\n]", before)[-1] + text(code)
 
 
 def structured(value: dict[str, Any], *, ignore_comments: bool) -> Structure | None:

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import re
 
-_WORDS = r"""
-    noqa | nosec | nosemgrep | pragma | pylint | pyright | pyre | pytype | mypy | ruff | flake8
-  | isort | yapf | fmt | black | autopep8 | pycodestyle | coding | vim | cython | distutils
-  | language | doctest | type: | sphinx | magic | command
-  | eslint | jshint | jslint | jscs | tslint | standard | prettier | biome | dprint | deno | rome
-  | oxlint | istanbul | c8 | v8 | vitest | jest | webpack | vite | turbopack | globals? | exported
-  | sourcemappingurl | sourceurl | __pure__ | __no_side_effects__ | __inline__ | flow | jsx
-  | type-coverage | ts-
-  | nolint | lint: | go: | \+build | build | export | extern | line | cgo | output: | unordered
-  | deprecated | generated | do\ not\ edit | license | preserve | copyright
-  | nosonar | noinspection | checkstyle | pmd | cpd | spotbugs | findbugs | spotless | formatter
-  | nopmd | suppresswarnings | suppress | non-nls | gcov | lcov | region | endregion
-  | falls?[ -]?through | fallthru | no\ break
-"""
-_DIRECTIVE = re.compile(rf"(?<![a-z0-9_])(?:{_WORDS})", re.IGNORECASE | re.VERBOSE)
+_ANYWHERE = re.compile(
+    r"""(?<![a-z0-9_])(?:
+        noqa | nosec | nosemgrep | pragma | pylint | pyright | pytype | mypy | flake8 | isort | yapf
+      | autopep8 | pycodestyle | coding\s*[:=] | type: | doctest:
+      | eslint | jshint | jslint | jscs | tslint | prettier | dprint | oxlint | istanbul
+      | (?:biome|deno|rome|c8|v8|vite|jest|vitest|coverage)[\s-]*(?:lint|fmt|ignore|environment)
+      | webpack\w*: | turbopack\w*: | sourcemappingurl | sourceurl | ts-[a-z]
+      | __pure__ | __no_side_effects__ | __inline__ | __noinline__ | __key__
+      | nolint | nosonar | noinspection | nopmd | checkstyle | spotbugs | findbugs
+      | suppresswarnings | non-nls | gcov | lcov | codeql | lgtm | skipcq | deprecated:
+      | code\ generated | do\ not\ edit | falls?[ -]?through | fallthru | no\ break
+    )""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+_AT_START = re.compile(
+    r"""^[\s/*\#!]*(?:
+        pyre- | ruff: | fmt: | black: | vim?: | ex: | emacs | cython: | distutils: | standard:
+      | language\s*[=:] | magic\s+% | command\s+-- | globals?\b | exported\b | suppress
+      | \+build\b | cgo\b | lint: | (?:unordered\ )?output: | generated\b
+      | licen[cs]e | preserve\b | copyright\b | pmd | cpd- | spotless: | formatter:
+    )""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
 
 _SHAPE = re.compile(
     r"\#!"  # shebang
@@ -43,7 +52,8 @@ def directive(comment: str) -> bool:
     """Return whether a comment speaks to a tool; when in doubt it does."""
     return bool(
         _SHAPE.match(comment)
-        or _DIRECTIVE.search(comment)
+        or _ANYWHERE.search(comment)
+        or _AT_START.search(comment)
         or _TAG.search(comment)
         or _ESCAPE.search(comment)
         or _LANGUAGE_OF.fullmatch(comment.strip("/*#"))

@@ -25,17 +25,20 @@ _PYTHON_COMPOUND = frozenset(
 )
 
 
+# Of lines that have more than a comment.
+_MIXED = re.compile(rb"^[ \t]*(?: \t|\t )[ \t]*[^\s#]", re.MULTILINE)
+_TABS = re.compile(rb"^\t+[^\s#]", re.MULTILINE)
+_SPACES = re.compile(rb"^ +[^\s#]", re.MULTILINE)
+
+
 def well_indented(source: Source) -> bool:
     """Return whether every line of a Python text begins where and with what it may.
 
     A line begins a statement of the innermost block, at that block's indent, or a clause of such a
     statement, unless it is within brackets or after a backslash.
     """
-    if re.search(rb"^\t* +\t|^\t+ ", source.text, re.MULTILINE) or (
-        re.search(rb"^\t", source.text, re.MULTILINE)
-        and re.search(rb"^ ", source.text, re.MULTILINE)
-    ):
-        return False  # tabs and spaces: how wide a tab is would matter
+    if _MIXED.search(source.text) or (_TABS.search(source.text) and _SPACES.search(source.text)):
+        return False  # how wide a tab is would matter
     if re.search(rb"[^\n\f]\f|\f[^\n\f]|^[ \t]*\\$|\\\s*\Z", source.text, re.MULTILINE):
         return False
     lines = _PythonLines(source)
