@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from aws_cdk import Aws, Duration, Fn
 from aws_cdk import aws_apigateway as apigateway
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
@@ -13,6 +14,7 @@ from infra.cache import CacheAccess
 from infra.data import Data
 from infra.environment import EnvironmentConfig
 from infra.functions import FunctionFactory, Placement, removal, retention
+from infra.metrics import NAMESPACE
 from infra.model import Model
 from infra.policy import acknowledge
 from infra.problems import add_problem_responses
@@ -23,6 +25,10 @@ API_TIMEOUT = 29
 
 API_MEMORY = 1024
 AUTHORIZER_MEMORY = 512
+
+FAILURES = (500, 502, 503)
+"""Statuses of which somebody is told. Not 504: it is the answer to a partner who wanted an answer
+from the cache or none, and API Gateway's own timeout is a 503 (`infra/problems.py`)."""
 
 TLS_POLICY = "SecurityPolicy_TLS13_1_2_PQ_2025_09"
 """TLS 1.2 and 1.3 only
@@ -46,6 +52,7 @@ class Api(Construct):
     ) -> None:
         super().__init__(scope, construct_id)
         self._config = config
+        self._access_log = self._log()
         self.rest = self._rest()
         self.url = self._public_url(data)
         self.function = functions.function(
@@ -77,6 +84,7 @@ class Api(Construct):
             environment={"PARTNERS_TABLE": data.partners.table_name},
         )
         data.partners.grant(self.authorizer, "dynamodb:GetItem")
+        self._failures = self._counted_failures()
         self._routes()
         add_problem_responses(self.rest)
 
@@ -103,7 +111,7 @@ class Api(Construct):
                 # Execution logs at INFO would hold headers and bodies; access logs do not.
                 logging_level=apigateway.MethodLoggingLevel.ERROR,
                 data_trace_enabled=False,
-                access_log_destination=apigateway.LogGroupLogDestination(self._access_log()),
+                access_log_destination=apigateway.LogGroupLogDestination(self._access_log),
                 access_log_format=_access_log_format(),
             ),
         )
@@ -136,13 +144,29 @@ class Api(Construct):
             return f"http://{emulator}/restapis/{api}/{stage}/_user_request_"
         return f"https://{api}.execute-api.{self._config.region}.{Aws.URL_SUFFIX}/{stage}"
 
-    def _access_log(self) -> logs.LogGroup:
+    def metric_failures(self, period: Duration) -> cloudwatch.Metric:
+        """Return how many requests ended with a status of `FAILURES`."""
+        return self._failures.metric(statistic="Sum", period=period)
+
+    def _log(self) -> logs.LogGroup:
         return logs.LogGroup(
             self,
             "AccessLog",
             log_group_name=f"/tidegate/{self._config.name}/access",
             retention=retention(self._config),
             removal_policy=removal(self._config),
+        )
+
+    def _counted_failures(self) -> logs.MetricFilter:
+        """Return a count of failures from the access log: API Gateway's own cannot tell them."""
+        statuses = [
+            logs.FilterPattern.string_value("$.status", "=", str(status)) for status in FAILURES
+        ]
+        return self._access_log.add_metric_filter(
+            "Failures",
+            filter_pattern=logs.FilterPattern.any(*statuses),
+            metric_namespace=f"{NAMESPACE}/{self._config.name}",
+            metric_name="ApiFailures",
         )
 
     def _routes(self) -> None:

@@ -7,13 +7,16 @@ from aws_cdk import aws_cloudwatch as cloudwatch
 from infra.api import Api
 from infra.data import Data
 from infra.environment import EnvironmentConfig
-from infra.metrics import each, metric, total
+from infra.metrics import each, metric, ratio, total
 from infra.model import Model
 from infra.repair import Repair
 
 REPAIRS = ("sent", "ended", "copied", "failed", "unknown_model")
 """What the sweeper's metric `Swept` tells apart and operators want to see: what was put right, and
 the two that say it could not be."""
+
+OF_A_PARTNER = "-"
+"""What stands for a model where a partner's answers are declared void, whatever the model."""
 
 
 def api_row(api: Api, data: Data) -> list[cloudwatch.IWidget]:
@@ -124,6 +127,55 @@ def pace_row(config: EnvironmentConfig, model: Model) -> list[cloudwatch.IWidget
             f"{name}: Redis out of reach",
             of("CacheUnavailable"),
             of("CacheUnavailable", service="api"),
+        ),
+    ]
+
+
+def cache_row(config: EnvironmentConfig, model: Model) -> list[cloudwatch.IWidget]:
+    """Return the graphs of one model's cache: what it saves, and why it does not."""
+    name, environment = model.name, config.name
+
+    def of(what: str, label: str, service: str = "api", whose: str = name) -> cloudwatch.Metric:
+        found = metric(what, environment, statistic="Sum", model=whose, service=service)
+        return found.with_(label=label)
+
+    hits, misses = of("CacheHits", "hits"), of("CacheMisses", "misses")
+    return [
+        cloudwatch.GraphWidget(
+            title=f"{name}: answered from the cache, %",
+            left=[ratio(hits, misses)],
+            left_y_axis=cloudwatch.YAxisProps(min=0, max=100),
+            width=6,
+            height=6,
+        ),
+        _graph(
+            f"{name}: hits and misses",
+            hits,
+            misses,
+            of("CacheHits", "found by a worker", "worker"),
+            of("NegativeHits", "remembered failures"),
+            of("NegativeHits", "the same, found by a worker", "worker"),
+        ),
+        _graph(
+            f"{name}: past the cache, and renamed",
+            of("Bypasses", "past the cache"),
+            *(
+                metric(
+                    "Renamed",
+                    environment,
+                    statistic="Sum",
+                    model=name,
+                    service="api",
+                    done=done,
+                ).with_(label=label)
+                for done, label in (("True", "renamed"), ("False", "not renamed"))
+            ),
+        ),
+        _graph(
+            f"{name}: made anew, and declared void",
+            each("begun", "Refreshes", environment, model=name, service="api"),
+            of("Invalidations", "declared void", "worker"),
+            of("Invalidations", "declared void, of a partner", "worker", OF_A_PARTNER),
         ),
     ]
 

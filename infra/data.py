@@ -96,7 +96,7 @@ class Data(Construct):
         assert function.role is not None  # noqa: S101
         acknowledge(
             function.role,
-            {f"AwsSolutions-IAM5[Resource::{finding}]": "Objects are named by job; all are ours."},
+            {f"AwsSolutions-IAM5[Resource::{finding}]": "Named by job or content; all ours."},
         )
 
     def _table(self, name: str, *, expires: bool = True) -> dynamodb.Table:

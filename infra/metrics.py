@@ -47,6 +47,17 @@ def total(
     return _searched(expression, label)
 
 
+def ratio(part: cloudwatch.Metric, rest: cloudwatch.Metric) -> cloudwatch.MathExpression:
+    """Return how much of both, in per cent, one metric is; nothing where there is neither."""
+    return cloudwatch.MathExpression(
+        # A minute without one of them has no value of it; without FILL it would have no ratio.
+        expression="100 * FILL(part, 0) / (FILL(part, 0) + FILL(rest, 0))",
+        using_metrics={"part": part, "rest": rest},
+        label="%",
+        period=_MINUTE,
+    )
+
+
 def _found(dimension: str, name: str, environment: str, others: dict[str, str]) -> str:
     """Return a search for metrics that have these dimensions and no others."""
     schema = ",".join(sorted({"environment", dimension, *others}))

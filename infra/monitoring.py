@@ -10,7 +10,7 @@ from constructs import Construct
 
 from infra.alarms import Alarms
 from infra.api import Api
-from infra.dashboard import api_row, model_row, pace_row, repair_row
+from infra.dashboard import api_row, cache_row, model_row, pace_row, repair_row
 from infra.data import Data
 from infra.environment import EnvironmentConfig
 from infra.model import Model
@@ -56,13 +56,14 @@ class Monitoring(Construct):
         for model in models:
             dashboard.add_widgets(*model_row(model))
             dashboard.add_widgets(*pace_row(config, model))
+            dashboard.add_widgets(*cache_row(config, model))
 
     def _api_alarms(self, api: Api) -> None:
         self._alarms.add(
             "api-5xx",
-            api.rest.metric_server_error(period=_FIVE_MINUTES, statistic="Sum"),
+            api.metric_failures(_FIVE_MINUTES),
             above=0,
-            says="The API answered 5xx",
+            says="The API answered 500, 502 or 503",
         )
 
     def _quarantine_alarm(self, data: Data) -> None:

@@ -15,7 +15,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from cli.demo.acts import ACTS
 from cli.demo.facts import Check, Facts, Unfinished
 from cli.demo.screen import Screen, console
-from cli.demo.stage import Act, Stage, set_stage
+from cli.demo.stage import OVERLAY, Act, Stage, set_stage
 from cli.demo.totals import audit, rows, totals
 from cli.local.claim import Claimed
 from cli.local.processes import StartFailed
@@ -54,7 +54,11 @@ def demo(
 def _perform(screen: Screen, folder: Path) -> bool:
     """Play everything; return whether all was as promised."""
     played: dict[str, tuple[Check, ...]] = {}
-    with screen.under_way(), running_stack(folder, latency_ms=LATENCY_MS, report=screen.step) as up:
+    own = folder / "catalogue.toml"
+    folder.mkdir(parents=True, exist_ok=True)
+    own.write_text(OVERLAY, encoding="utf-8")
+    running = running_stack(folder, latency_ms=LATENCY_MS, overlay=own, report=screen.step)
+    with screen.under_way(), running as up:
         begun = time.monotonic()
         with set_stage(up, screen.progress) as stage:
             for number, act in enumerate(ACTS, 1):

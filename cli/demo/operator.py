@@ -1,4 +1,4 @@
-"""What an operator does with a running stack: pauses a model, runs dead letters again, audits."""
+"""What an operator does with a running stack: pauses, invalidates, replays, audits."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from botocore.config import Config
 
+from cli.cache import invalidated
 from cli.dlq import answers
 from cli.ledger import Audited, audited
 from cli.local.stack import ENVIRONMENT, StackInfo, client
@@ -17,7 +18,7 @@ PATIENCE = 120
 
 
 class Operator:
-    """Acts through the same functions as `tidegate models`, `tidegate dlq`, `tidegate ledger`."""
+    """Acts through the same functions as `tidegate models`, `cache`, `dlq` and `ledger`."""
 
     def __init__(self, info: StackInfo) -> None:
         self._tables = info.tables
@@ -34,6 +35,10 @@ class Operator:
         request = {"switch": "pause", "seconds": seconds, "by": "demo", "why": why}
         switched(self._lambda, ENVIRONMENT, model, request)
         return switched(self._lambda, ENVIRONMENT, model, {"switch": "show"})
+
+    def invalidate(self, model: str, partner: str, why: str) -> None:
+        """Declare a partner's answers of a model void."""
+        invalidated(self._lambda, ENVIRONMENT, model, model, partner, "demo", why)
 
     def replay(self, model: str, code: str) -> Counter[str]:
         """Run every dead letter of a model with this error code again; return what came of it."""

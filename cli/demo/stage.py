@@ -26,6 +26,13 @@ Progress = Callable[[str, int, int], None]
 READERS = 6
 """Clients that look after running jobs side by side."""
 
+SOON_STALE = "image-studio"
+FRESH = 5
+"""Seconds in which this model's answers are fresh in the demo: nobody should wait for days."""
+
+OVERLAY = f"[models.{SOON_STALE}]\ncache.soft_ttl = {FRESH}\ncache.jitter = 0\n"
+"""The catalogue's keys that are the demo's own."""
+
 
 @dataclass(frozen=True, slots=True)
 class Stage:

@@ -9,7 +9,7 @@ from statistics import median
 from cli.demo.books import await_that
 from cli.demo.facts import Check, Unfinished
 from cli.demo.stage import Stage
-from tidegate.rules.job import Job, Status
+from tidegate.rules.job import OPERATOR, Job, Status
 from tidegate.rules.money import MICRO
 
 QUIET = 30.0
@@ -35,6 +35,8 @@ class Totals:
     vendor_calls: int
     """Vendor calls by the vendor's own journal."""
     retries: int
+    refreshes: int
+    """Jobs of the operator's own, that made stale answers anew."""
     ends: Counter[Status]
     reopened: int
     """Times an operator took an end back."""
@@ -61,8 +63,9 @@ class Totals:
 
     @property
     def saved(self) -> int:
-        """Return how many requests needed no call of their own; a retry is not a request."""
-        return self.accepted - (self.starts - self.retries)
+        """Return how many requests needed no call of their own; neither a retry nor the making anew
+        of a stale answer is a request."""
+        return self.accepted - (self.starts - self.retries - self.refreshes)
 
 
 def totals(stage: Stage) -> Totals:
@@ -86,6 +89,7 @@ def totals(stage: Stage) -> Totals:
         starts=sum(job.attempt for job in jobs),
         vendor_calls=len(stage.vendor.calls()),
         retries=sum(max(0, job.attempt - 1) for job in jobs),
+        refreshes=sum(job.partner == OPERATOR for job in jobs),
         ends=Counter(job.status for job in jobs if job.done),
         reopened=sum(job.replay_count for job in jobs),
         charged=sum(job.charged for job in jobs),
@@ -103,11 +107,11 @@ def totals(stage: Stage) -> Totals:
 
 def audit(found: Totals) -> tuple[Check, ...]:
     """Return what must hold at rest, whatever the acts did."""
-    stored = found.created + found.cached
+    stored = found.created + found.cached + found.refreshes
     return (
         Check("jobs that are not final", found.open_jobs, 0),
         Check("vendor calls, counted by us and by the vendor", found.starts, found.vendor_calls),
-        Check("jobs in the table: new ones and cached answers", found.jobs, stored),
+        Check("jobs in the table: new, cached, and the operator's own", found.jobs, stored),
         Check("messages left in the models' queues", found.left, 0),
         Check("micro-credits: on the jobs, in the balances", found.charged, found.captured),
         Check("differences between balances, ledger and jobs", found.differences, 0),
@@ -131,6 +135,7 @@ def rows(found: Totals) -> dict[str, dict[str, str]]:
             "by Tidegate's count (DynamoDB)": str(found.starts),
             "by the vendor's own count": str(found.vendor_calls),
             "of these, retries": str(found.retries),
+            "of these, to make stale answers anew": str(found.refreshes),
             "saved (joined, replayed, cached)": f"{found.saved} of {found.accepted} ({share:.0%})",
         },
         "Ends of jobs": {

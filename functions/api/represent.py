@@ -105,6 +105,13 @@ def models(catalogue: Catalogue) -> dict[str, Any]:
             "locales": list(entry.locales),
             "safety_profiles": sorted(entry.safety_profiles),
             "default_safety_profile": entry.default_safety_profile,
+            "cache": {
+                "reuse": entry.cache.reuse,
+                "fresh_seconds": entry.cache.soft_ttl or entry.cache.hard_ttl,
+                "served_seconds": entry.cache.hard_ttl,
+                "normalise": entry.normalise,
+                "ignore_comments": entry.ignore_comments,
+            },
             "price_micro_credits": entry.price.model_dump(),
             "max_input_bytes": entry.max_input_bytes,
             "max_deadline_seconds": entry.deadline,

@@ -46,7 +46,7 @@ def test_the_layer_has_what_functions_import_and_not_what_the_runtime_brings(
     packages: Path,
 ) -> None:
     names = {path.name.split("-")[0] for path in (packages / "python").iterdir()}
-    assert {"pydantic", "redis", "httpx", "aws_lambda_powertools"} <= names
+    assert {"pydantic", "redis", "httpx", "aws_lambda_powertools", "tree_sitter_go"} <= names
     assert not {"boto3", "botocore", "s3transfer"} & names
     assert not [path for path in packages.rglob("*") if path.name in {"tests", "bin"}]
 

@@ -10,7 +10,7 @@ import pytest
 
 from tests.infrastructure.grants import queue_names
 from tests.infrastructure.synthesis import CATALOGUE, ROOT, Synthesis, synthesise
-from tidegate.rules import switch_request
+from tidegate.rules import invalidate_request, switch_request
 from tidegate.rules.catalogue import load
 from tidegate.rules.pacing import Pace, Shares
 
@@ -187,3 +187,9 @@ def test_workers_call_the_mock_on_a_laptop(local: Synthesis) -> None:
 def test_the_sample_event_is_one_that_an_operator_may_send() -> None:
     request = switch_request.parse(json.loads((ROOT / "events" / "switch.json").read_text()))
     assert (request.switch, request.seconds) == ("pause", 900)
+
+
+def test_the_sample_invalidation_is_one_that_the_models_worker_takes() -> None:
+    event = json.loads((ROOT / "events" / "invalidate.json").read_text())
+    asked = invalidate_request.parse(event, "chat-mini").invalidate
+    assert (asked.model, asked.partner) == ("chat-mini", "acme")

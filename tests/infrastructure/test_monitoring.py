@@ -133,7 +133,7 @@ def test_redis_out_of_reach_is_seen_after_minutes(every: Synthesis) -> None:
 
 
 def test_the_apis_failures_and_quarantined_answers_are_seen(every: Synthesis) -> None:
-    assert _alarm(every, "api-5xx")["MetricName"] == "5XXError"
+    assert _alarm(every, "api-5xx")["MetricName"] == "ApiFailures"
     assert _alarm(every, "quarantine")["MetricName"] == "NumberOfMessagesSent"
 
 

@@ -7,9 +7,12 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from cli.local import stack as local
-from cli.local.stack import StackInfo, running_stack
+from cli.local.emulator import CREDENTIALS
+from cli.local.stack import ENVIRONMENT, StackInfo, running_stack
+from cli.main import app
 from cli.partners import add_credit, add_partner
 from tests.patience import until
 from tests.system import processes
@@ -17,6 +20,15 @@ from tests.system.aws import Aws
 from tests.system.crash import Crash, kill_a_worker
 from tests.system.partner import Partner, Words
 from tests.system.vendor import Vendor
+
+Command = Callable[..., str]
+
+SOON_STALE = "risk-report"
+"""The model whose answers are stale after seconds here; no other test asks it twice for the same.
+"""
+
+FRESH = 6
+"""Those seconds: a machine that stands still for a moment ends none too soon."""
 
 
 @pytest.fixture(scope="session")
@@ -27,7 +39,9 @@ def stack_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def stack(stack_folder: Path) -> Iterator[StackInfo]:
     """Run the stack, each function with its role alone; afterwards nothing of it may be left."""
-    with running_stack(stack_folder, roles_enforced=True) as info:
+    overlay = stack_folder / "catalogue.toml"
+    overlay.write_text(f"[models.{SOON_STALE}]\ncache.soft_ttl = {FRESH}\ncache.jitter = 0\n")
+    with running_stack(stack_folder, overlay=overlay, roles_enforced=True) as info:
         yield info
     if processes.READABLE:
         groups = info.processes.values()
@@ -68,6 +82,22 @@ def newcomer(stack: StackInfo, aws: Aws, words: Words) -> Iterator[Callable[[int
             return opened.enter_context(made)
 
         yield make
+
+
+@pytest.fixture
+def tidegate(stack: StackInfo, monkeypatch: pytest.MonkeyPatch) -> Command:
+    """Run an operator's command on the stack and return what it says."""
+    for name, value in CREDENTIALS.items():
+        monkeypatch.setenv(name, value)
+
+    def command(*words: str) -> str:
+        where = ["--env", ENVIRONMENT, "--region", stack.region]
+        where += ["--endpoint-url", stack.aws_endpoint]
+        told = CliRunner().invoke(app, [*words, *where])
+        assert told.exit_code == 0, told.output
+        return told.output
+
+    return command
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from cli.local import stack
 from tests.patience import until
 
 AT_ONCE = 50
-"""Requests that one client can have under way at once."""
+"""Connections that one client keeps open."""
 
 
 class Words:
@@ -49,7 +49,7 @@ class Partner:
             base_url=base,
             headers={"Authorization": f"Bearer {partner.api_key}"},
             timeout=60,
-            limits=httpx.Limits(max_connections=AT_ONCE, max_keepalive_connections=AT_ONCE),
+            limits=httpx.Limits(max_connections=None, max_keepalive_connections=AT_ONCE),
             trust_env=False,
         )
 
@@ -59,9 +59,16 @@ class Partner:
     def __exit__(self, *_raised: object) -> None:
         self.http.close()
 
-    def post(self, body: dict[str, Any], key: str, *, wait: int | None = 25) -> httpx.Response:
-        """Return the answer to `POST /v1/jobs`; it may take `wait` seconds to come."""
+    def post(
+        self, body: dict[str, Any], key: str, *, wait: int | None = 25, cache: str | None = None
+    ) -> httpx.Response:
+        """Return the answer to `POST /v1/jobs`; it may take `wait` seconds to come.
+
+        `cache` is what `Cache-Control` says.
+        """
         headers = {"Idempotency-Key": key}
+        if cache is not None:
+            headers["Cache-Control"] = cache
         if wait is not None:
             headers["Prefer"] = f"wait={wait}"
         return self.http.post("/v1/jobs", json=body, headers=headers)

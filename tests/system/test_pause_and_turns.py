@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import partial
 
 import pytest
-from typer.testing import CliRunner
 
 from cli.demo.crowd import at_once
 from cli.local import redis
-from cli.local.emulator import CREDENTIALS
-from cli.local.stack import ENVIRONMENT, StackInfo
-from cli.main import app
+from cli.local.stack import StackInfo
 from tests.patience import until
 from tests.system.aws import Aws
+from tests.system.conftest import Command
 from tests.system.partner import Partner, Words, ask
 from tests.system.vendor import Vendor, entry
 
@@ -30,19 +29,9 @@ Models = Callable[..., str]
 
 
 @pytest.fixture
-def models(stack: StackInfo, monkeypatch: pytest.MonkeyPatch) -> Models:
+def models(tidegate: Command) -> Models:
     """Run `tidegate models` and return what it says."""
-    for name, value in CREDENTIALS.items():
-        monkeypatch.setenv(name, value)
-
-    def command(*words: str) -> str:
-        where = ["--env", ENVIRONMENT, "--region", stack.region]
-        where += ["--endpoint-url", stack.aws_endpoint]
-        told = CliRunner().invoke(app, ["models", *words, *where])
-        assert told.exit_code == 0, told.output
-        return told.output
-
-    return command
+    return partial(tidegate, "models")
 
 
 def test_a_paused_model_is_not_called_and_then_partners_take_turns(

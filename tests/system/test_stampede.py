@@ -17,6 +17,8 @@ from tests.system.vendor import Vendor
 pytestmark = pytest.mark.system
 
 MODEL = "chat-mini"
+COLD = 60
+"""Requests for what nobody has asked for yet."""
 Got = TypeVar("Got")
 
 
@@ -87,6 +89,20 @@ def test_under_fifty_keys_they_are_one_job(
     again = at_once(lambda index: warm.post(ask(MODEL, prompt), keys[index]))
     assert [repeated.json()["id"] for repeated in again] == [job["id"] for job in ended]
     assert all(accepted(repeated) for repeated in again)
+    assert len(vendor.calls(prompt)) == 1
+
+
+def test_at_a_cold_cache_and_a_prompt_vendor_one_call_answers_all(
+    warm: Partner, vendor: Vendor, words: Words
+) -> None:
+    """Some make the job or join it, some come after its end, and some amid it."""
+    prompt = words("prompt")
+    keys = [words("key") for _ in range(COLD)]
+    replies = at_once(lambda index: warm.post(ask(MODEL, prompt), keys[index]), COLD)
+    assert {reply.status_code for reply in replies} == {200}
+    jobs = [reply.json() for reply in replies]
+    assert all(job["output"] == jobs[0]["output"] for job in jobs)
+    assert len({job["id"] for job in jobs if job["source"] == "vendor"}) == 1
     assert len(vendor.calls(prompt)) == 1
 
 

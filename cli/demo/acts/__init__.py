@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cli.demo.acts import (
     burst,
+    cache,
     dead_letter,
     every_model,
     hallucination,
@@ -22,6 +23,7 @@ ACTS: tuple[Act, ...] = (
     every_model.ACT,
     burst.ACT,
     spread.ACT,
+    cache.ACT,
     storm.ACT,
     turns.ACT,
     hallucination.ACT,

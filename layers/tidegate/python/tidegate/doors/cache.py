@@ -84,6 +84,8 @@ class Cache:
             CacheUnavailable: Redis is out of reach.
         """
         raw, running, failed = replies
+        if running is not None and not running.isascii():  # damaged: no job is called so
+            running = None
         negative = None if failed is None else _negative(failed)
         if raw is None:
             return Look(None, running, negative)

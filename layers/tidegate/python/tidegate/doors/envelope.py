@@ -41,22 +41,28 @@ class Cached:
 def sealed(job_key: str, answer: Cached) -> str:
     """Return an answer as it is stored under a job key."""
     body = packed.as_text(json.dumps(asdict(answer), ensure_ascii=False, separators=(",", ":")))
-    return f"{FORMAT} {round(answer.answered_at * 1000):015d} {_proof(job_key, body)} {body}"
+    return f"{FORMAT} {_millis(answer)} {_proof(job_key, body)} {body}"
 
 
 def opened(job_key: str, stored: str) -> Cached | None:
     """Return the answer under a job key; None if it is not whole, or another key's."""
     form, _, rest = stored.partition(" ")
-    _at, _, rest = rest.partition(" ")
+    at, _, rest = rest.partition(" ")
     proof, _, body = rest.partition(" ")
     if form != FORMAT or proof != _proof(job_key, body):
         return None
     try:
         fields = json.loads(packed.from_text(body))
-        return Cached(**{**fields, "names": tuple(fields["names"])})
-    except (ValueError, TypeError, KeyError):
+        answer = Cached(**{**fields, "names": tuple(fields["names"])})
+        return answer if at == _millis(answer) else None
+    except (ValueError, TypeError, KeyError, RecursionError):
         return None
 
 
+def _millis(answer: Cached) -> str:
+    return f"{round(answer.answered_at * 1000):015d}"
+
+
 def _proof(job_key: str, body: str) -> str:
-    return sha256(f"{job_key}\n{body}".encode()).hexdigest()
+    # What is damaged may be no text: see `encoding_errors` in doors/valkey.py.
+    return sha256(f"{job_key}\n{body}".encode(errors="surrogateescape")).hexdigest()

@@ -158,6 +158,8 @@ class Valkey:
                 "socket_timeout": self._timeout,
                 "socket_connect_timeout": self._timeout,
                 "decode_responses": True,
+                # A damaged value may be no text; it must be found out, not break the reading.
+                "encoding_errors": "surrogateescape",
                 "retry": Retry(ExponentialWithJitterBackoff(base=0.02, cap=0.1), 1),
             }
             if self._credentials is not None:

@@ -75,11 +75,13 @@ class Asked:
 
         Where all partners share a key, one partner's invalidation is a bound of age instead.
         """
-        if answer.hard_until <= now or not self.reusable:
-            return False
-        if round(answer.answered_at * 1000) <= self._void_until:
+        if answer.hard_until <= now or not self.reusable or self.void(answer):
             return False
         return self.directives.accepts(answer.answered_at, answer.soft_until, now)
+
+    def void(self, answer: Cached | Answer) -> bool:
+        """Return whether an operator has declared an answer void, where the key does not say it."""
+        return round(answer.answered_at * 1000) <= self._void_until
 
     def is_for(self, job: Job) -> bool:
         """Return whether a job is this partner's and at this work: a hint may be wrong."""

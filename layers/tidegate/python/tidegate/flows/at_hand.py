@@ -153,7 +153,7 @@ def _turned_down(asked: Asked, answer: Cached | Answer | None, now: float) -> As
     """Return the request that knows which answer would not do; the youngest of them counts."""
     if answer is None or not asked.reusable or answer.hard_until <= now:
         return asked
-    if asked.accepts(answer, now):  # not turned down: it was never looked at
+    if asked.void(answer) or asked.accepts(answer, now):  # no wish of the caller's
         return asked
     known = asked.turned_down
     if known is not None and known.answered_at >= answer.answered_at:

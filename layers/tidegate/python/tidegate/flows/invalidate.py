@@ -28,6 +28,7 @@ def invalidate(
     with only_helps(telemetry, whose.model or ABSENT):
         epochs.tell(whose.model, whose.partner, since)
         seen = True
+    telemetry.bind(model=whose.model, partner=whose.partner)
     telemetry.warn("cache_invalidated", by=request.by, why=request.why, seen=seen)
     telemetry.count("Invalidations", model=whose.model or ABSENT)
     return {
