@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 from tests.explorer.memory_vendor import answer_to, holds
 from tests.explorer.world import World
 from tidegate.doors.actions import Item
-from tidegate.doors.cache import Cache
+from tidegate.doors.envelope import opened
 from tidegate.rules.job import FINAL, REPLAYABLE, Status
 
 AMOUNTS = ("available", "reserved", "captured")
@@ -29,7 +28,9 @@ class Always:
     keys: dict[str, str] = field(default_factory=dict)
     """By job: its job key."""
     asked: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    """By job key: the right answers of the jobs that have it."""
+    """By job key, or key of a structure: the right answers of the jobs that have it."""
+    structures: dict[str, str] = field(default_factory=dict)
+    """By job: the key of its code's structure."""
     balances: dict[str, Item] = field(default_factory=dict)
     sums: dict[str, dict[str, int]] = field(default_factory=dict)
     _seen: dict[str, Any] = field(default_factory=dict)
@@ -127,24 +128,41 @@ class Always:
 
     def _input(self, item: Item) -> None:
         job_id = item["pk"].partition("#")[2]
-        asked = json.loads(item["body"])
+        asked = self.world.deployed.payloads.get(item)
         right = answer_to(asked["input"], asked["params"])
         self.inputs[job_id] = right
         self.asked[self.keys.get(job_id, "")].add(right)
+        if "structure" in asked:
+            self.structures[job_id] = asked["structure"]["key"]
+            self.asked[self.structures[job_id]].add(right)
 
     def _output(self, before: Item | None, after: Item | None) -> None:
-        if after is None or (before is not None and before["body"] != after["body"]):
+        value = self.world.deployed.payloads.get
+        if after is None or (before is not None and value(before) != value(after)):
             self._say("output written once", str((before or {})["pk"]))
             return
-        self._right(after["pk"].partition("#")[2], json.loads(after["body"]))
-
-    def _right(self, job_id: str, output: dict[str, Any]) -> None:
-        if not holds(output, {self.inputs.get(job_id, "")}):
+        job_id, output = after["pk"].partition("#")[2], value(after)
+        if job_id not in self.inputs:  # another's answer in its own names: as one of them asked
+            rights = {answer_to(post.input, {}) for post, _ in self.world.asked}
+            self.inputs[job_id] = output["text"] if output["text"] in rights else ""
+            self.asked[self.keys[job_id]].add(self.inputs[job_id])
+        if not holds(output, {self.inputs[job_id]}):
             self._say("right answer", f"{job_id} holds {str(output)[:80]}")
 
     def _answer(self, item: Item) -> None:
-        if self.keys.get(item["job_id"]) != item["pk"].partition("#")[2]:
-            self._say("right key", f"{item['job_id']} answers {item['pk']}")
+        self._held("answer", item["job_id"], item["pk"].partition("#")[2])
+        if item["soft_until"] > item["hard_until"]:
+            self._say("soft before hard", item["pk"])
+
+    def _held(self, where: str, job_id: str, key: str) -> None:
+        """Check that a job may hold the answer under a key: completed, reusable, of that work."""
+        if key not in {self.keys.get(job_id), self.structures.get(job_id)}:
+            self._say("right key", f"{where}: {job_id} under {key[:8]}")
+        item = self.world.deployed.store.items("jobs", f"job#{job_id}").get("status", {})
+        if item.get("status") != Status.COMPLETED:
+            self._say("only what is completed", f"{where}: {job_id} is {item.get('status')}")
+        if not item.get("reusable"):
+            self._say("only what may be kept", f"{where}: {job_id}")
 
     def _cache(self) -> None:
         for key, (value, _end) in list(self.world.deployed.redis.values.items()):
@@ -152,23 +170,14 @@ class Always:
                 continue
             self._seen[key] = value
             job_key = key.partition("{")[2].partition("}")[0]
-            result = Cache(_One(value)).look(job_key, 0.0).result  # type: ignore[arg-type]
+            result = opened(job_key, value)
+            if value in self.world.damaged:
+                continue
             if result is None:
                 self._say("cache valid", f"{key} is not whole")
-            elif self.keys.get(result.job_id) != job_key:
-                self._say("right key", f"cache: {result.job_id} under {job_key[:8]}")
-            elif not holds(result.output, self.asked[job_key]):
+                continue
+            self._held("cache", result.job_id, job_key)
+            if result.soft_until > result.hard_until:
+                self._say("soft before hard", key)
+            if not holds(result.output, self.asked[job_key]):
                 self._say("cache valid", f"{job_key[:8]} holds {str(result.output)[:80]}")
-
-
-class _One:
-    """As much of Valkey as reading one value takes."""
-
-    def __init__(self, value: str) -> None:
-        self._value = value
-
-    def get_many(self, _keys: Any) -> list[str | None]:
-        return [self._value, None]
-
-    def delete(self, _key: str) -> None:
-        pass

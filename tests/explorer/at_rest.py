@@ -123,8 +123,8 @@ class Rest:
         known = {name for name in entries if name.startswith("credit#")}
         for job in self.jobs:
             entry = self.world.deployed.catalogue.models[job.model]
-            if job.cache_status == "hit" and job.answer_of != job.id and not job.reserved:
-                wanted = {f"{job.id}#0#settle"} if entry.price.cached else set()
+            if not job.reserved:  # answered at once
+                wanted = {f"{job.id}#0#settle"} if entry.price.cached and job.charged else set()
             else:
                 ids = [f"{job.id}#{n}" for n in range(job.replay_count + 1)]
                 wanted = {f"{name}#reserve" for name in ids}
@@ -134,7 +134,7 @@ class Rest:
                 yield f"one reserve, one settle: {sorted(wanted - entries.keys())} is missing"
             usage = Usage(INPUT_TOKENS, OUTPUT_TOKENS)
             right = charge(entry, usage, int(entry.task == "image"), job.reserved)
-            if job.cache_status == "hit":
+            if job.from_cache:
                 right = entry.price.cached
             if job.charged != (right if job.status is Status.COMPLETED else 0):
                 yield f"charged what it cost: {job.id} {job.status} {job.charged}"
@@ -154,7 +154,7 @@ class Rest:
             if heard.status not in {200, 202, 402} and not _image_ended(heard):
                 yield f"a retry is answered: {partner} {key} heard {heard.status}"
             text = (heard.body.get("output") or {}).get("text")
-            right = answer_to({"messages": [{"role": "user", "content": heard.post.text}]}, {})
+            right = answer_to(heard.post.input, {})
             if text not in {None, right}:
                 yield f"right answer: {key} heard {text[:60]}"
             ids = {job.id for job in self.jobs}
@@ -172,6 +172,8 @@ class Rest:
         if self.world.deployed.sqs.dropped:
             return  # a copy that SQS itself lost is nobody's fault
         for job in self.jobs:
+            if job.cache_status == "negative":
+                continue  # told at once, of a failure that has its copy
             if job.status in {Status.DEAD_LETTERED, Status.FAILED}:
                 url = f"{URL}{job.model}-dlq"
             elif job.status is Status.QUARANTINED:

@@ -79,6 +79,8 @@ def _may_call(scenario: Scenario, fault: Fault, alone: bool) -> int:
     if fault.kind == "stall" and fault.door.startswith("sqs.send"):
         # A send that hangs so long looks like a move by hand: its ended job is opened again.
         return REOPENED
+    if fault.kind in scenario.extra:
+        return 1
     if not alone or fault.door == "s3.put":  # an image is staged when the bucket has it
         return fault.kind in MORE_CALLS
     if fault.kind in {"wiped", "lost"}:

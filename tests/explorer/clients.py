@@ -19,6 +19,27 @@ class Post:
     tries: int = 1
     deadline: int | None = None
     priority: str | None = None
+    cache_control: str | None = None
+
+    @property
+    def headers(self) -> dict[str, list[str]]:
+        """Return the headers it is sent with."""
+        headers = {"Content-Type": ["application/json"], "Idempotency-Key": [self.key]}
+        if self.cache_control is not None:
+            headers["Cache-Control"] = [self.cache_control]
+        return headers
+
+    @property
+    def input(self) -> dict[str, Any]:
+        """Return what the vendor is to answer."""
+        if self.model == "code":
+            return {"instruction": "repeat it", "code": self.text, "language": "python"}
+        return {"messages": [{"role": "user", "content": self.text}]}
+
+    @property
+    def route(self) -> str:
+        """Return the route its key is of."""
+        return "images" if self.model == "image" else "jobs"
 
     @property
     def path(self) -> str:
@@ -27,10 +48,7 @@ class Post:
     def body(self) -> str:
         if self.model == "image":
             return json.dumps({"model": self.model, "prompt": self.text})
-        body: dict[str, Any] = {
-            "model": self.model,
-            "input": {"messages": [{"role": "user", "content": self.text}]},
-        }
+        body: dict[str, Any] = {"model": self.model, "input": self.input}
         if self.deadline is not None:
             body["deadline_seconds"] = self.deadline
         if self.priority is not None:

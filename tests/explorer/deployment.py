@@ -60,10 +60,16 @@ PACE: dict[str, Any] = {
 }  # fmt: skip
 """One call every 3 s: the second of two at once awaits its slot, the third is deferred."""
 
+SOFT: dict[str, Any] = {
+    **CHAT["cache"], "soft_ttl": 60, "hard_ttl": 3600, "jitter": 0, "negative_ttl": 60,
+}  # fmt: skip
+"""Stale after a minute; what fails for good twice in a row is not tried for another."""
+
 
 @cache
 def catalogue() -> Catalogue:
-    """Return the models: each partner's own work, shared work, work never reused, images, paced."""
+    """Return the models: each partner's own work, shared work, work never reused, images, paced,
+    with answers that turn stale, with answers that end soon after, code."""
     return parse(
         {
             "partners": {"requests_per_minute": POSTS},
@@ -73,6 +79,9 @@ def catalogue() -> Catalogue:
                 "image": IMAGE,
                 "once": {**CHAT, "cache": {**CHAT["cache"], "reuse": "never"}},
                 "paced": {**CHAT, "pace": PACE},
+                "soft": {**CHAT, "cache": SOFT},
+                "brief": {**CHAT, "cache": {**SOFT, "hard_ttl": 62}},
+                "code": {**CHAT, "task": "code", "normalise": "code-structure"},
             },
         }
     )
@@ -102,7 +111,7 @@ class Deployment:
         self.ledger = Ledger(MemoryTable(self.hub, self.store, "ledger"))
         self._client: Any = self.sqs
         nothing: Any = None
-        self._payloads = Payloads(nothing, "assets")
+        self.payloads = Payloads(nothing, "assets")
         bucket: Any = MemoryBucket(self.hub)
         self._assets = Assets(bucket, "assets")
         self._silent = Silent()
@@ -143,7 +152,7 @@ class Deployment:
         return {
             "table": self.jobs,
             "ledger": self.ledger,
-            "payloads": self._payloads,
+            "payloads": self.payloads,
             "queue": Queue(self._client, self.clock),
         }
 
@@ -153,6 +162,7 @@ class Deployment:
             settings, self.catalogue, self.clock, self.ids, self._silent,
             **self._doors(), valkey=valkey, assets=self._assets,
         )  # fmt: skip
+        valkey.forgets.append(api.doors.look.epochs._known.clear)
         return api, resolver(api)
 
     def _worker(self, model: str) -> Callable[[MemoryValkey], Any]:
@@ -167,6 +177,7 @@ class Deployment:
                 settings, entry, self.clock, self.ids, self._silent,
                 **self._doors(), valkey=valkey, assets=self._assets, vendor=self.vendor,
             )  # fmt: skip
+            valkey.forgets.append(doors.epochs._known.clear)
             return doors, entry
 
         return make

@@ -10,6 +10,7 @@ from typing import Any
 from tests.explorer.always import Always
 from tests.explorer.at_rest import Rest, resting
 from tests.explorer.bounds import Base
+from tests.explorer.caching import Caching
 from tests.explorer.hub import Fault, Livelock, Plan
 from tests.explorer.paced import Paced
 from tests.explorer.scenarios import SCENARIOS
@@ -88,7 +89,7 @@ class Explorer:
     def _run(self, scenario: Scenario, plan: Plan, base: Base | None) -> Run:
         world = self.world
         world.reset(plan)
-        always, paced = Always(world), Paced(world)
+        always, paced, caching = Always(world), Paced(world), Caching(world, scenario)
         scenario.begin(world)
         try:
             world.run()
@@ -98,6 +99,7 @@ class Explorer:
             rest = Rest(world, scenario, always, last, calls)
             broken = [*stuck, *rest.broken(base, world.hub.taken), *always.broken]
             broken += [*paced.broken, *paced.rested()]
+            broken += [*caching.broken, *caching.rested(world.hub.taken, calls)]
         except (Livelock, AssertionError) as error:
             broken, last, calls = [f"comes to rest: {error}", *always.broken, *paced.broken], 0.0, 0
         return Run(

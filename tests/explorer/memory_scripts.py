@@ -30,7 +30,8 @@ def promote(redis: Keys, keys: list[str], args: list[Any]) -> int:
         return 0
     redis.set(result, args[0], int(args[1]))
     redis.delete(negative)
-    redis.delete(refresh)
+    if args[3]:
+        redis.delete(refresh)
     return 1
 
 

@@ -26,10 +26,14 @@ class MemoryValkey(Valkey):
         self._redis = redis
         self._told = told
         self._rests_until = 0.0
+        self.forgets: list[Callable[[], None]] = []
+        """What else its process forgets when it is a new one."""
 
     def fresh(self) -> None:
         """Be as in a new process."""
         self._rests_until = 0.0
+        for forget in self.forgets:
+            forget()
 
     def get_many(self, keys: Sequence[str]) -> list[str | None]:
         values: list[str | None] = self._command(
@@ -97,7 +101,7 @@ class MemoryValkey(Valkey):
         return answer
 
     def close(self) -> None:
-        self.fresh()
+        self._rests_until = 0.0
 
     def _command(
         self, name: str, key: str, call: Callable[[], Any], faults: tuple[str, ...]

@@ -27,7 +27,9 @@ OUTPUT_TOKENS = 5
 
 
 def answer_to(asked: Mapping[str, Any], params: Mapping[str, Any]) -> str:
-    """Return the one right answer to a request."""
+    """Return the one right answer to a request: code is repeated, with its names."""
+    if "code" in asked:
+        return str(asked["code"])
     return "answer to " + json.dumps([asked, params], sort_keys=True)
 
 
@@ -35,7 +37,7 @@ def holds(output: Mapping[str, Any], right: set[str]) -> bool:
     """Return whether an output is one of the right answers; an image's name tells its content."""
     if "images" not in output:
         return output.get("text") in right
-    names = {sha256(text.encode()).hexdigest()[:32] for text in right}
+    names = {sha256(text.encode()).hexdigest() for text in right}
     return [image["key"].rpartition("/")[2] in names for image in output["images"]] == [True]
 
 

@@ -56,9 +56,11 @@ def load() -> dict[str, Mutant]:
     """Return all mutants."""
     from tests.explorer import (  # noqa: F401 - they register themselves
         mutants_accept,
+        mutants_cache,
         mutants_money,
         mutants_pace,
         mutants_repair,
+        mutants_wishes,
         mutants_work,
     )
 

@@ -37,10 +37,10 @@ def _() -> list[Patch]:
 @mutant("money is settled in a second write", "one job", at=1)
 def _() -> list[Patch]:
     def transition(
-        self: Jobs, old: Job, new: Job, needed: Sequence[Action] = (), freed: Any = ()
+        self: Jobs, old: Job, new: Job, needed: Sequence[Action] = (), *rest: Any, **named: Any
     ) -> Job:
-        rest, money = _later(needed)
-        done = original(self, old, new, rest, freed)
+        kept, money = _later(needed)
+        done = original(self, old, new, kept, *rest, **named)
         if money:
             self._table.write(money)
         return done
@@ -52,13 +52,13 @@ def _() -> list[Patch]:
 @mutant("money is settled before the end is written", "two partners, shared work", at=1)
 def _() -> list[Patch]:
     def transition(
-        self: Jobs, old: Job, new: Job, needed: Sequence[Action] = (), freed: Any = ()
+        self: Jobs, old: Job, new: Job, needed: Sequence[Action] = (), *rest: Any, **named: Any
     ) -> Job:
-        rest, money = _later(needed)
+        kept, money = _later(needed)
         if money:
             with suppress(ConditionFailed):
                 self._table.write(money)
-        return original(self, old, new, rest, freed)
+        return original(self, old, new, kept, *rest, **named)
 
     original = Jobs.transition
     return [(Jobs, "transition", transition)]

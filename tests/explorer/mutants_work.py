@@ -27,7 +27,7 @@ FENCE = "#attempt = :attempt AND #version = :version"
 
 def _fence(condition: str) -> list[Patch]:
     def update(pk: str, sk: str, changes: Any, asked: str, values: Any, **named: Any) -> Action:
-        return original(pk, sk, changes, condition if asked == FENCE else asked, values, **named)
+        return original(pk, sk, changes, asked.replace(FENCE, condition), values, **named)
 
     original = actions.update
     return [(jobs, "update", update)]
@@ -150,11 +150,11 @@ def _() -> list[Patch]:
 
 @mutant("promoted before the gate", "quarantined", at=0)
 def _() -> list[Patch]:
-    def judged(self: Finish, job: Job, staged: Any, entry: Any) -> Outcome:
+    def judged(self: Finish, job: Job, staged: Any, entry: Any, **named: Any) -> Outcome:
         now = self.clock.now()
         answer = Cached(job.id, {"text": staged.text}, now, now + 600, now + 600)
         self.cache.promote(job.job_key, answer, now)
-        return original(self, job, staged, entry)
+        return original(self, job, staged, entry, **named)
 
     original = Finish.judged
     return [(Finish, "judged", judged)]
@@ -163,7 +163,7 @@ def _() -> list[Patch]:
 @mutant("the answer is kept in Redis alone", "same work, two keys", at=1)
 def _() -> list[Patch]:
     def complete(self: Endings, job: Job, done: Done, *, now: float) -> Job:
-        answer = replace(done.answer, hard_until=now - 1)
+        answer = replace(done.answer, soft_until=now - 1, hard_until=now - 1)
         return original(self, job, replace(done, answer=answer), now=now)
 
     original = Endings.complete

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tests.explorer.clients import Post
+from tests.explorer.scenarios_cache import CACHED
 from tests.explorer.scenarios_pace import PACED
 from tests.explorer.story import DONE, Scenario
 from tests.explorer.world import World
@@ -112,7 +113,7 @@ SCENARIOS: dict[str, Scenario] = {
         Scenario(
             "cancelled before the start",
             (Post("k"),),
-            steps=((0.047, _cancel),),
+            steps=((0.062, _cancel),),
             ends=frozenset({"cancelled"}),
             also=DONE,
         ),
@@ -145,5 +146,6 @@ SCENARIOS: dict[str, Scenario] = {
             patience=15.0,  # opened again by a send that hung, it has its 20 s again
         ),
         *PACED,
+        *CACHED,
     )
 }

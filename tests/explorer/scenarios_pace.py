@@ -89,7 +89,7 @@ PACED = (
     Scenario(
         "an operator pauses as the first job comes",
         (Post("k", "one", at=0.012),),
-        steps=((0.055, _switch("pause", seconds=20.0)),),
+        steps=((0.07, _switch("pause", seconds=20.0)),),
         patience=21.0,
     ),
     Scenario(

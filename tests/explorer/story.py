@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from tests.explorer.clients import Post
@@ -35,6 +35,14 @@ class Scenario:
     """Without faults: the partner whose jobs are all done before the last of the other one's."""
     refused: int = 0
     """Keys that are told 402 in the end."""
+    found: Mapping[str, int] | None = None
+    """Without faults: the partners' jobs by what the cache did for them (`Job.cache_status`)."""
+    refreshes: int = 0
+    """Without faults: stale answers made anew, or tried to."""
+    calls: int | None = None
+    """Vendor calls without faults, if that is what the story is about."""
+    extra: frozenset[str] = frozenset()
+    """Faults that may cost one vendor call more in this story, although alone."""
 
     @property
     def shared(self) -> bool:

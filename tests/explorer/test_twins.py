@@ -14,11 +14,12 @@ from hypothesis import strategies as st
 from moto import mock_aws
 
 from tests.explorer.conditions import compiled
+from tests.explorer.hub import Hub
 from tests.explorer.memory_keys import Keys
-from tests.explorer.memory_scripts import SCRIPTS
+from tests.explorer.memory_valkey import MemoryValkey
 from tests.properties import ONE_SERVER
 from tidegate.doors.actions import packed
-from tidegate.doors.valkey import Valkey
+from tidegate.doors.valkey import Script, Valkey, Values
 
 NAMES = st.sampled_from(["a", "b", "c"])
 AGES = {"a": 5, "b": 1_000, "c": 999_999_999_999_999}
@@ -32,21 +33,13 @@ CALLS = st.one_of(
     st.tuples(st.just("remove_if"), NAMES),
     st.tuples(st.just("epochs_raise"), NAMES),
     st.tuples(st.just("get_many"), NAMES),
+    st.tuples(st.just("set_if_absent"), NAMES),
+    st.tuples(st.just("together"), NAMES),
 )
 
 
-class _Memory:
-    def __init__(self) -> None:
-        self.keys = Keys(lambda: round(time.time() * 1000))
-
-    def run(self, script: str, keys: list[str], args: list[Any]) -> Any:
-        return SCRIPTS[script](self.keys, keys, args)
-
-    def set(self, key: str, value: str, seconds: float) -> None:
-        self.keys.set(key, value, round(seconds * 1000))
-
-    def get_many(self, keys: list[str]) -> list[Any]:
-        return [self.keys.get(key) for key in keys]
+def _memory() -> MemoryValkey:
+    return MemoryValkey(Hub(), Keys(lambda: round(time.time() * 1000)))
 
 
 def _done(door: Any, tag: str, call: str, name: str) -> Any:
@@ -65,12 +58,19 @@ def _done(door: Any, tag: str, call: str, name: str) -> Any:
             return door.set(refresh, name, 60)
         case "promote":
             at = AGES[name]
-            return door.run(call, keys, [f"tg2 {at:015d} checked {name}", LONG, at])
+            return door.run(call, keys, [f"tg2 {at:015d} checked {name}", LONG, at, int(name != "b")])
         case "remove_if":
             return door.run(call, [result], [f"tg2 {AGES[name]:015d} checked {name}"])
         case "epochs_raise":
             at = AGES[name]
             return door.run(call, [f"{{{tag}}}:1", f"{{{tag}}}:2"], [at, 5, LONG])
+        case "set_if_absent":
+            return door.set_if_absent(refresh, name, 60)
+        case "together":  # of two tags, as accepting asks
+            other = f"{{{tag}-other}}:1"
+            raised = Script("epochs_raise", (other,), (AGES[name], LONG))
+            told = door.together([Values((stage, result)), raised, Values((refresh,))])
+            return told, door.get(other)  # in which order they are executed is not said
         case _:
             return door.get_many([*keys, f"{{{tag}}}:1", f"{{{tag}}}:2"])
 
@@ -80,13 +80,13 @@ def _done(door: Any, tag: str, call: str, name: str) -> Any:
 def test_the_scripts_twins_do_what_the_scripts_do(
     valkey: Valkey, calls: list[tuple[str, str]]
 ) -> None:
-    memory, tag = _Memory(), f"t{time.monotonic_ns()}"
+    memory, tag = _memory(), f"t{time.monotonic_ns()}"
     for call, name in calls:
         assert _done(memory, tag, call, name) == _done(valkey, tag, call, name), calls
 
 
 def test_a_lease_that_has_ended_is_free_in_both(valkey: Valkey) -> None:
-    memory = _Memory()
+    memory = _memory()
     for door in (memory, valkey):
         assert door.run("lease_take", ["{x}:lease"], ["a", 30])[0] == 1
         taken, left = door.run("lease_take", ["{x}:lease"], ["b", 30])
@@ -104,6 +104,10 @@ CONDITIONS = (
     "attribute_not_exists(#token) OR #until < :now OR #token = :text",
     "#attempt = :now AND #version = :other",
     "attribute_not_exists(pk) OR #version = :other",
+    "#attempt = :now AND #version = :other"
+    " AND (attribute_not_exists(#until) OR #until <= :now OR #until = :other)",
+    "attribute_exists(pk) AND attribute_not_exists(#token)"
+    " AND (attribute_not_exists(#until) OR #until < :now)",
     "#until >= :now",
     "attribute_exists(#until) AND NOT (#job_id = :text OR #until <= :now)",
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from api.handler import handle as handle_api
@@ -44,8 +44,12 @@ class World:
         self.hub.reset(plan)
         self.deployed.reset()
         self.heard: list[Heard] = []
-        self.asked: list[tuple[str, int]] = []
-        """Posts: whose, and when."""
+        self.asked: list[tuple[Post, int]] = []
+        """Posts, and when they were sent."""
+        self.void: list[tuple[str | None, str | None, int, int]] = []
+        """Model, partner, since when their answers are void, when the operator was told so."""
+        self.damaged: set[str] = set()
+        """Values in Redis that nobody wrote so."""
         self.busy: dict[str, int] = {}
         self.off: dict[str, tuple[int, float]] = {}
         """By model: from when till when an operator has been told that it is paused."""
@@ -78,14 +82,13 @@ class World:
             if (status == 0 or status >= 500) and left > 1:
                 self.hub.at(self.hub.ms + AGAIN_MS, lambda: self.post(post, left - 1))
 
-        self.asked.append((post.partner, self.hub.ms))
-        headers = {"Content-Type": ["application/json"], "Idempotency-Key": [post.key]}
-        self.request("POST", post.path, post.partner, headers, post.body(), heard)
+        self.asked.append((post, self.hub.ms))
+        self.request("POST", post.path, post.partner, post.headers, post.body(), heard)
 
     def _limited(self, post: Post, headers: dict[str, list[str]], left: int) -> None:
         """Post again when that is allowed; nobody is refused who asked within the limit."""
         minute = self.hub.ms - 60_000
-        asked = sum(who == post.partner and at > minute for who, at in self.asked)
+        asked = sum(sent.partner == post.partner and at > minute for sent, at in self.asked)
         if asked <= self.deployed.catalogue.partners.requests_per_minute:
             self.hub.broken.append(f"429 above the limit: told after {asked} posts")
         if left > 1:
@@ -137,17 +140,26 @@ class World:
         """Move the DLQ's messages back by hand."""
         self.deployed.sqs.redrive(URL + model)
 
-    def replay(self, model: str = "chat", tries: int = 3) -> None:
-        """Have the replay function put every dead letter back; started again if it fails."""
+    def replay(
+        self, model: str = "chat", tries: int = 3, jobs: Sequence[str] | None = None
+    ) -> None:
+        """Have the replay function put dead letters back: all, or some jobs'; again if it fails."""
         process = self.deployed.replays.take()
-        event = {"action": "replay", "model": model, "dry_run": False, "rate_per_second": 100}
+        event: dict[str, Any] = {
+            "action": "replay",
+            "model": model,
+            "dry_run": False,
+            "rate_per_second": 100,
+        }
+        if jobs is not None:
+            event["job_ids"] = list(jobs)
         context: Any = Context(self.hub, REPLAY_SECONDS)
 
         def ended(result: dict[str, Any] | None) -> None:
             self.deployed.replays.give(process, dead=result is None)
             failed = result is None or any(i["result"] == "failed" for i in result["items"])
             if failed and tries > 1:
-                self.hub.at(self.hub.ms + HIDDEN_MS, lambda: self.replay(model, tries - 1))
+                self.hub.at(self.hub.ms + HIDDEN_MS, lambda: self.replay(model, tries - 1, jobs))
 
         def body() -> Any:
             return handle_replay(event, context, process[1], self.deployed.catalogue)

@@ -145,7 +145,8 @@ class Cache:
             names = ("stage", "result", "pending", "negative", "refresh")
             keys = [_key(job_key, name) for name in names]
             at = round(answer.answered_at * 1000)
-            args: tuple[str | int, ...] = (sealed(job_key, answer), positive_millis(life), at)
+            envelope, fresh = sealed(job_key, answer), int(not answer.stale(now))
+            args: tuple[str | int, ...] = (envelope, positive_millis(life), at, fresh)
             self._valkey.run("promote", keys, args)
 
 

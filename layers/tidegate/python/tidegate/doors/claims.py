@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
-from tidegate.doors.actions import Action, Item, check, put
+from tidegate.doors.actions import Action, Item, check, put, update
 from tidegate.doors.dynamo import ConditionFailed, Table
 from tidegate.doors.items import (
     RETENTION,
@@ -121,14 +121,17 @@ class Claims:
         *,
         now: float,
         replacing: Ended | None = None,
+        newer_than: float = 0.0,
     ) -> Taken | None:
         """Point a claim at a job that is running; None if done, else what is in its place.
 
         `token` names this request, so that it knows its own write from an earlier request's.
+        `newer_than` is before when its answer must not have been made: the job is told so.
         """
         joined = {"fingerprint": fingerprint, "token": token}
+        mine = _claim(job, claim, now, replacing, joined)
         try:
-            self._table.write([_claim(job, claim, now, replacing, joined), *_as_it_was(replacing)])
+            self._table.write([mine, *_as_it_was(replacing), *_tightened(job, newer_than)])
         except ConditionFailed as failed:
             found = failed.found[0]
             if found is not None and found.get("token") == token:
@@ -147,6 +150,19 @@ def _taken(found: Sequence[Item | None], *, funded: bool) -> Taken | None:
     if running is not None:
         return Taken(running=running)
     return Taken(short=funded and found[-1] is not None)
+
+
+def _tightened(job: Job, newer_than: float) -> list[Action]:
+    """Return what lets a job that runs take no answer of before; it is no transition of it."""
+    if millis(newer_than) <= millis(job.newer_than):
+        return []
+    condition = (
+        "attribute_exists(pk) AND attribute_not_exists(#finished_at)"
+        " AND (attribute_not_exists(#newer_than) OR #newer_than < :bound)"
+    )
+    bound = millis(newer_than)
+    changes = {"newer_than": bound}
+    return [update(job_pk(job.id), "status", changes, condition, {":bound": bound})]
 
 
 def _as_it_was(ended: Ended | None) -> list[Action]:

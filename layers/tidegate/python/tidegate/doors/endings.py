@@ -33,6 +33,8 @@ class Done:
     """As others may find it, if the job is reusable."""
     charged: int
     """Micro-credits."""
+    found: bool = False
+    """Whether an attempt before this one had the answer."""
     structure_key: str | None = None
     """Where it is found besides, under the names of local variables in `names`."""
     names: tuple[str, ...] = ()
@@ -117,7 +119,8 @@ class Endings:
         output = self._payloads.put(f"{job.id}/output-{job.attempt}", done.answer.output)
         item = put({**_kept(job, "output"), **output, "expires_at": keep})
         needed = [item, *self._ledger.settle(job, done.charged, now)]
-        return self._jobs.transition(job, completed, needed, [*_found_by(job, done), *_freed(job)])
+        freed = [*_found_by(job, done), *_freed(job)]
+        return self._jobs.transition(job, completed, needed, freed, answer_found=done.found)
 
     def complete_from(
         self, job: Job, holder: str, answered_at: float, charged: int, *, now: float
@@ -131,9 +134,8 @@ class Endings:
             cache_status="hit",
             charged=charged,
         )
-        return self._jobs.transition(
-            job, completed, self._ledger.settle(job, charged, now), _freed(job)
-        )
+        needed = self._ledger.settle(job, charged, now)
+        return self._jobs.transition(job, completed, needed, _freed(job), answer_found=True)
 
     def reopen(self, job: Job, *, now: float) -> Job:
         """Take an end back: a new reservation, all attempts anew, a deadline as long as before.

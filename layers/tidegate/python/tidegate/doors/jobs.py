@@ -85,25 +85,32 @@ class Jobs:
         return None if output is None else answer.with_output(output)
 
     def transition(
-        self, old: Job, new: Job, needed: Sequence[Action] = (), freed: Sequence[Action] = ()
+        self,
+        old: Job,
+        new: Job,
+        needed: Sequence[Action] = (),
+        freed: Sequence[Action] = (),
+        *,
+        answer_found: bool = False,
     ) -> Job:
         """Write `new` over `old` with more in one transaction, and return it.
 
         The condition is the fence: attempt and version must be what they were. `needed` must hold
         too; an action of `freed` that no longer holds (already released, taken over) is left out.
+        An answer that was found, and not made by this attempt's own call, must besides be as new
+        as those who joined the job ask for.
 
         Raises:
             LostFence: the job is not as it was, and it was not this write that changed it.
             NeededFailed: it is as it was, but what is needed does not hold.
         """
         new = replace(new, version=old.version + 1)
-        head = update(
-            job_pk(old.id),
-            "status",
-            _changes(old, new),
-            "#attempt = :attempt AND #version = :version",
-            {":attempt": old.attempt, ":version": old.version},
-        )
+        condition = "#attempt = :attempt AND #version = :version"
+        values: dict[str, Any] = {":attempt": old.attempt, ":version": old.version}
+        if answer_found and new.answered_at is not None:
+            condition += " AND (attribute_not_exists(#newer_than) OR #newer_than <= :made)"
+            values[":made"] = millis(new.answered_at)
+        head = update(job_pk(old.id), "status", _changes(old, new), condition, values)
         try:
             self._table.write([head, *needed, *freed])
         except ConditionFailed as failed:
@@ -116,7 +123,7 @@ class Jobs:
                 ) from failed
             held = failed.found[1 + len(needed) :]
             kept = [action for action, found in zip(freed, held, strict=True) if found is None]
-            return self.transition(old, new, needed, kept)
+            return self.transition(old, new, needed, kept, answer_found=answer_found)
         return new
 
     def look_again(self, job: Job, at: float | None) -> None:
@@ -142,10 +149,10 @@ def _changes(old: Job, new: Job) -> dict[str, Any]:
 def _own(found: Item, new: Job) -> Job:
     """Return `new` if what is there is exactly this write (its reply was lost).
 
-    When the sweeper looks next may have changed since: that is nobody's write but its own.
+    When the sweeper looks next, and what those who join it ask for, may have changed since.
     """
     if found:
-        there = replace(job_of(found), due_at=new.due_at)
+        there = replace(job_of(found), due_at=new.due_at, newer_than=new.newer_than)
         if attributes(there) == attributes(new):
             return new
     raise LostFence(f"{new.id}: the job has moved on")

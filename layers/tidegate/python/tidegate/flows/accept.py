@@ -98,8 +98,9 @@ def _join(
     asked: Asked, doors: Doors, job: Job, replacing: Ended | None, now: float
 ) -> Accepted | Claim | None:
     taken = doors.claims.join(
-        job, asked.claim, asked.fingerprint, asked.token, now=now, replacing=replacing
-    )
+        job, asked.claim, asked.fingerprint, asked.token,
+        now=now, replacing=replacing, newer_than=asked.newer_than(now),
+    )  # fmt: skip
     return Accepted(job, "joined") if taken is None else taken.claim
 
 

@@ -106,7 +106,7 @@ class Asked:
             priority=body.priority,
             correlation_id=self.correlation_id,
             cache_status=self._cache_status(now),
-            newer_than=self._newer_than(now),
+            newer_than=self.newer_than(now),
             reusable=self.reusable,
         )
 
@@ -157,7 +157,8 @@ class Asked:
             return 0
         return max(self.epochs.partner, self.epochs.both)
 
-    def _newer_than(self, now: float) -> float:
+    def newer_than(self, now: float) -> float:
+        """Return before when its answer must not have been made; 0 if that is no matter."""
         # A millisecond, as times are stored: newer than the one that will not do.
         least = 0.0 if self.turned_down is None else self.turned_down.answered_at + 0.001
         void = (self._void_until + 1) / 1000 if self._void_until else 0.0

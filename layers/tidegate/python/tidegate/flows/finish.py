@@ -42,8 +42,11 @@ class Finish:
     ids: Ids
     telemetry: Telemetry
 
-    def judged(self, job: Job, staged: Staged, entry: Entry) -> Outcome:
-        """Hold a staged answer against the gate, and complete or quarantine the job."""
+    def judged(self, job: Job, staged: Staged, entry: Entry, *, found: bool = False) -> Outcome:
+        """Hold a staged answer against the gate, and complete or quarantine the job.
+
+        `found` is whether an attempt before this one staged it.
+        """
         verdict = judge(
             entry,
             text=staged.text,
@@ -54,9 +57,11 @@ class Finish:
         if verdict.output is None:
             return self._quarantined(job, staged, verdict, entry)
         output = {"images": staged.images} if entry.task == "image" else verdict.output
-        return self._completed(job, staged, output, entry)
+        return self._completed(job, staged, output, entry, found)
 
-    def _completed(self, job: Job, staged: Staged, output: dict[str, Any], entry: Entry) -> Outcome:
+    def _completed(
+        self, job: Job, staged: Staged, output: dict[str, Any], entry: Entry, found: bool
+    ) -> Outcome:
         now = self.clock.now()
         soft, hard = entry.cache.lives(self.ids.fraction(), self.ids.fraction())
         usage = Usage(staged.input_tokens, staged.output_tokens)
@@ -68,6 +73,7 @@ class Finish:
             vendor_request_id=staged.vendor_request_id,
             answer=answer,
             charged=money.charge(entry, usage, len(staged.images), job.reserved),
+            found=found,
             structure_key=staged.structure_key,
             names=staged.names,
         )

@@ -181,10 +181,10 @@ def _with_lease(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
         return _defer(job, min(busy, BUSY_DELAY), "lease_held", doors)
     try:
         staged = doors.cache.staged(job.job_key, job.id)
-        if staged is not None:  # a predecessor died after the vendor answered
+        if staged is not None and staged.answered_at >= job.newer_than:  # a predecessor died
             claimed = _claim(attempt, doors, start=False)
             with _flight(claimed, doors):
-                return doors.finish.judged(claimed, staged, entry)
+                return doors.finish.judged(claimed, staged, entry, found=True)
         return _unstaged(attempt, entry, doors)
     finally:
         with only_helps(doors.telemetry, job.model):

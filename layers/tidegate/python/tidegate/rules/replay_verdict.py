@@ -110,6 +110,8 @@ def refusal(job: Job, now: float) -> str | None:
     """
     if job.status not in REPLAYABLE:
         return f"a job that is {job.status} is not run again"
+    if job.cache_status == "negative":
+        return "it was never at work: it was told at once how the same work had failed"
     if job.replay_count >= MAX_REPLAYS:
         return f"it was re-opened {job.replay_count} times before"
     if job.finished_at is not None and job.finished_at + TOO_OLD < now:
