@@ -17,6 +17,7 @@ local fields = {
   pause = {'until', 'set_at', 'factor_at', 'probe_until', 'off_until'},
   held = {'start', 'begun', 'from1', 'end1', 'from2', 'end2', 'from3', 'end3'},
   posts = {'used_until'},
+  bypasses = {'used_until'},
 }
 local limits = {requests = true, tokens = true, low = true}
 local function earlier(time) return string.format('%.3f', tonumber(time) - passed) end

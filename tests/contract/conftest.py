@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import functools
 import threading
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import boto3
 import pytest
 from moto import mock_aws
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.models import MockAWS
 
+from cli.local import redis
+from tests.contract import virtual
 from tests.contract.world import World, deployed
 from tests.pipeline import Pipeline, catalogue, create_tables_and_queues
 from tidegate.clock import SystemClock
@@ -79,6 +83,26 @@ def no_valkey() -> Iterator[Valkey]:
 @pytest.fixture
 def pipeline(aws: None, valkey: Valkey) -> Pipeline:
     return Pipeline(valkey)
+
+
+@pytest.fixture(scope="module")
+def _one_cloud(_moto: MockAWS) -> Iterator[None]:
+    """Tables, queues and bucket for a module, and one client of each kind: both take long."""
+    _moto.reset()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(boto3, "client", functools.cache(boto3.client))
+        create_tables_and_queues(catalogue())
+        yield
+
+
+@pytest.fixture
+def deploy(_one_cloud: None, redis_single: str) -> Iterator[Callable[..., Pipeline]]:
+    """Make pipelines of an emptied deployment, on one node of Redis."""
+    virtual.empty_moto()
+    redis.flush(redis_single)
+    door = Valkey(RedisSettings(redis_single, None, None, "us-east-1"), None, SystemClock())
+    yield functools.partial(Pipeline, door)
+    door.close()
 
 
 @pytest.fixture

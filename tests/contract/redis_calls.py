@@ -14,13 +14,16 @@ from tests.contract.redis_proxy import Trouble
 from tests.fakes import FakeClock
 from tests.redis_time import pass_time
 from tidegate.clock import SystemIds
-from tidegate.doors.cache import Cache, Staged
+from tidegate.doors.cache import Cache, Negative, Staged
 from tidegate.doors.envelope import Cached
+from tidegate.doors.epochs import EpochBook
 from tidegate.doors.lease import Lease
 from tidegate.doors.line import Line
 from tidegate.doors.pace import Pace
 from tidegate.doors.rate import Rate
 from tidegate.doors.valkey import Valkey
+from tidegate.rules.epochs import Epochs
+from tidegate.rules.job import JobError
 
 KEY = "0123abcd"
 YEAR_2001 = 1e12
@@ -28,6 +31,7 @@ YEAR_2001 = 1e12
 NEAR = 4.0
 """Seconds; anything counted twice here makes 20."""
 STAGED = Staged("job_1", "raw", [], False, 1, 1, 1, None, 100.0)
+NEGATIVE = Negative(JobError("gate", "schema", "", "gate"), 100.0, 130.0, 2)
 ANSWER = Cached("job_1", {"text": "é" * 40_000}, 100.0, 160.0, 160.0)
 
 
@@ -42,11 +46,20 @@ class Doors:
     def __post_init__(self) -> None:
         self.lease, self.cache = Lease(self.valkey), Cache(self.valkey)
         self.line, self.rate = Line(self.valkey, SystemIds()), Rate(self.valkey)
+        no_table: Any = None
+        self.epochs = EpochBook(no_table, self.valkey)
         self.pace = Pace(
             self.valkey,
             MODEL,
             entry(2, requests_per_minute=3, tokens_per_minute=300, burst=20, horizon=60),
         )
+
+    def together(self) -> Any:
+        """Return what one round trip says of all that a post asks for."""
+        asked = (self.epochs.asking("m", "acme"), self.cache.asking(KEY))
+        epochs, look, rate = self.valkey.together([*asked, self.rate.asking("acme", "r", 3)])
+        heard = self.epochs.heard("m", "acme", epochs)
+        return heard, self.cache.heard(KEY, look, 100.0), self.rate.heard(3, rate).left
 
     def state(self) -> Any:
         """Return every key with its value, its times counted from now."""
@@ -121,6 +134,19 @@ def promoted(doors: Doors) -> None:
     doors.cache.promote(KEY, ANSWER, 100.0)
 
 
+def _damaged(doors: Doors) -> None:
+    promoted(doors)
+    doors.valkey.set(f"tg:{{{KEY}}}:result", "damaged", 60)
+
+
+def _marked(doors: Doors) -> None:
+    assert doors.cache.begin_refresh(KEY, "other", 30)
+
+
+def _copied(doors: Doors) -> None:
+    doors.epochs.copy("m", "acme", Epochs(1, 2, 3))
+
+
 MINE, OTHER, THIRD = caller("mine", 100), caller("other", 100), caller("third", 100)
 Before = Callable[[Doors], None]
 CALLS: dict[str, tuple[Before, Callable[[Doors], Any]]] = {
@@ -154,5 +180,13 @@ CALLS: dict[str, tuple[Before, Callable[[Doors], Any]]] = {
     "mark_pending": (_nothing, lambda d: d.cache.mark_pending(KEY, "job_1", 60)),
     "promote": (staged, lambda d: d.cache.promote(KEY, ANSWER, 100.0)),
     "look": (promoted, lambda d: d.cache.look(KEY, 100.0)),
+    "together": (promoted, lambda d: d.together()),
+    "refuse": (_nothing, lambda d: d.cache.refuse(KEY, NEGATIVE, 100.0)),
+    "look damaged": (_damaged, lambda d: d.cache.look(KEY, 100.0)),
+    "begin_refresh": (_nothing, lambda d: d.cache.begin_refresh(KEY, "me", 30)),
+    "begin_refresh marked": (_marked, lambda d: d.cache.begin_refresh(KEY, "me", 30)),
+    "epochs copy": (_nothing, lambda d: d.epochs.copy("m", "acme", Epochs(1, 2, 3))),
+    "epochs tell": (_copied, lambda d: d.epochs.tell("m", None, 5)),
+    "epochs tell late": (_copied, lambda d: d.epochs.tell("m", None, 0)),
 }
 """By name: what is there before, and the call."""

@@ -37,6 +37,8 @@ class Proxy:
         self.port: int = self._listener.getsockname()[1]
         self._lock = threading.Lock()
         self._trouble, self._left = Trouble.LOST, 0
+        self.turns = 0
+        """Round trips: how often somebody asked after all before was answered."""
         self._open: set[socket.socket] = set()
         self._closed = False
         threading.Thread(target=self._accept, daemon=True).start()
@@ -83,12 +85,17 @@ class Proxy:
         self, client: socket.socket, server: socket.socket, ready: selectors.DefaultSelector
     ) -> None:
         trouble: Trouble | None = None
+        asking = False
         while True:
             for key, _events in ready.select():
                 data = key.fileobj.recv(CHUNK)  # type: ignore[union-attr]
                 if not data:
                     return
                 if key.fileobj is client:
+                    if not asking and not GREETING.match(data):
+                        with self._lock:
+                            self.turns += 1
+                    asking = True
                     trouble = trouble or self._strike(data)
                     if trouble is Trouble.CUT:
                         return
@@ -96,6 +103,7 @@ class Proxy:
                 elif trouble is Trouble.LOST:
                     return
                 elif trouble is None:
+                    asking = False
                     client.sendall(data)
                 # Stalled: nothing more is said, until the client hangs up.
 

@@ -13,8 +13,9 @@ from typing import Any
 from tests.contract import books
 from tests.contract.commands import credited, key_made, limited
 from tests.contract.jobs import EXTRACT, REPORT, loaded
+from tests.contract.stories_cache import invalidated, past_the_cache, refreshed, renamed
 from tests.contract.test_accept import BODY
-from tests.contract.world import World
+from tests.contract.world import World, at_vendor
 from tests.fakes import answer
 from tidegate.doors.envelope import Cached
 from tidegate.errors import VendorAccount, VendorFailed, VendorRefused
@@ -23,19 +24,6 @@ from tidegate.vendors.base import Image, VendorAnswer, VendorCall
 
 IMAGE: dict[str, Any] = {"model": "image-studio", "input": {"prompt": "a cat"}}
 WHY = JobError("permanent", "vendor_refused", "400", "vendor", 400)
-
-
-def at_vendor(
-    world: World, call: Callable[[VendorCall], VendorAnswer], watched: range = range(1, 2)
-) -> None:
-    """Let the vendor answer so, and watch after these of its calls."""
-
-    def called(asked: VendorCall) -> VendorAnswer:
-        world.wire.watching = len(world.vendor.calls) in watched
-        return call(asked)
-
-    world.vendor.otherwise = called
-    world.wire.watching = False
 
 
 def answered(world: World) -> None:
@@ -211,7 +199,7 @@ def answered_meanwhile(world: World) -> None:
 STORIES: tuple[Callable[[World], None], ...] = (
     answered, tried_again, account_refused, quarantined, refused, dead_lettered, large, cancelled,
     cancelled_at_work, expired, unsent, workers_die, living, owed, answered_meanwhile,
-    credited, key_made, limited,
+    refreshed, invalidated, past_the_cache, renamed, credited, key_made, limited,
 )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 from moto.core.models import MockAWS
 
-from tests.contract import commands, stories
+from tests.contract import commands, stories, stories_cache
 from tests.contract.faults import CONDITIONAL, READS, Fault, Kind, kinds
 from tests.contract.strike import Story, clean, struck
 from tests.contract.world import World, deployed
@@ -31,6 +31,7 @@ CONDITIONAL_WRITES: dict[str, Story] = {
     "TransactWriteItems-endings.reopen": stories.dead_lettered,
     "UpdateItem-endings.copied": stories.refused,
     "UpdateItem-jobs.look_again": stories.living,
+    "PutItem-epochs.begin": stories_cache.invalidated,
     "TransactWriteItems-ledger.credit": commands.credited,
     "TransactWriteItems-partners.add_key": commands.key_made,
     "PutItem-partners.set_limit": commands.limited,

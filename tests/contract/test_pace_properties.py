@@ -8,7 +8,7 @@ takes what it asks for when it begins, and what it did not use comes back when i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import count
 from typing import Any
 
@@ -29,8 +29,8 @@ REQUESTS, TOKENS = 120, 6000
 LARGEST = 10.0
 """Seconds' worth of the tokens of one call, at most."""
 LIFE = 30.0
-SLOW = 0.25
-"""Seconds by which the look at the clock may be late."""
+ROUNDED = 0.01
+"""Seconds by which times may differ that are written in milliseconds."""
 NUMBERS = count()
 
 
@@ -39,18 +39,16 @@ class Bucket:
     """A limit as its vendor keeps it."""
 
     per_minute: float
-    seconds: float
-    """Of the limit, that it holds: 60, or fewer to be stricter than any vendor."""
     at: float
-    level: float = field(init=False)
+    used: float = 0.0
+    """What is missing from the full bucket."""
 
-    def __post_init__(self) -> None:
-        self.level = self.per_minute * self.seconds / 60
-
-    def take(self, amount: float, now: float) -> None:
-        filled = self.level + (now - self.at) * self.per_minute / 60
-        self.level, self.at = min(self.per_minute * self.seconds / 60, filled) - amount, now
-        assert self.level >= -SLOW * self.per_minute / 60, "the vendor refuses"
+    def take(self, amount: float, now: float, seconds: float) -> None:
+        """Take so much, or give it back, of a bucket that holds so many seconds of the limit."""
+        second = self.per_minute / 60
+        self.used = max(0, self.used - (now - self.at) * second) + amount
+        self.at = now
+        assert self.used <= (min(60, seconds) + ROUNDED) * second, "the vendor refuses"
 
 
 @dataclass
@@ -65,9 +63,9 @@ class Fleet:
         self.model = f"m{next(NUMBERS)}"
         self.pace = pace(self.valkey, 40, model=self.model, requests_per_minute=REQUESTS,
                          tokens_per_minute=TOKENS, **self.limits)  # fmt: skip
-        seconds = min(60, self.limits["burst"] + LARGEST)
-        self.requests = Bucket(REQUESTS, seconds, self.now)
-        self.tokens = Bucket(TOKENS, seconds, self.now)
+        self.requests = Bucket(REQUESTS, self.now)
+        self.tokens = Bucket(TOKENS, self.now)
+        self.late = 0.0
         self.running: list[Caller] = []
         self.booked: list[Caller] = []
         self.names = count()
@@ -77,6 +75,23 @@ class Fleet:
         """Return the server's time, that of the test's making included."""
         seconds, micros = self.valkey._do(lambda client: client.time())
         return float(seconds + micros / 1e6 + self.passed)
+
+    @property
+    def seconds(self) -> float:
+        """Return how much of a limit may be used at once: stricter than any vendor.
+
+        Whoever booked and comes late comes with those who are due by then.
+        """
+        return float(self.limits["burst"] + LARGEST + self.late)
+
+    def call(self, who: Caller) -> None:
+        """Call the vendor when the slot was granted, by Redis: we may hear of it much later."""
+        held = self.valkey.get_hash(f"tg:{{{self.model}}}:held:{who.reservation}")
+        due, begun = float(held["start"]) / 1000, float(held["begun"]) / 1000
+        self.late = max(self.late, begun - due)
+        self.requests.take(1, begun + self.passed, self.seconds)
+        self.tokens.take(who.tokens, begun + self.passed, self.seconds)
+        self.running.append(who)
 
     def crowd(self, size: int, tokens: int, low: bool, horizon: float) -> None:
         """Ask for so many slots of one kind."""
@@ -93,9 +108,7 @@ class Fleet:
         before = self.limits_kept()
         slot = self.pace.take(who, LIFE, horizon)
         if slot.granted:
-            self.requests.take(1, self.now)
-            self.tokens.take(who.tokens, self.now)
-            self.running.append(who)
+            self.call(who)
         elif slot.why == "booked":
             assert 0 < slot.wait <= 60
             self.booked.append(who)
@@ -113,7 +126,7 @@ class Fleet:
             return
         spent = max(1, round(who.tokens * used))
         if self.limits["tokens_counted"] == "used":
-            self.tokens.take(spent - who.tokens, self.now)
+            self.tokens.take(spent - who.tokens, self.now, self.seconds)
         self.pace.settle(who, spent, answered=True)
 
     def unbook(self, which: int, crash: bool) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from moto.core.models import MockAWS
 
-from tests.contract import stories
+from tests.contract import stories, stories_cache
 from tests.contract.redis_proxy import Proxy, Trouble, before
 from tests.contract.strike import Story, clean, same_end
 from tests.contract.world import World, deployed
@@ -63,9 +63,12 @@ HARMLESS = (reply_lost, never_answered, out_of_reach, wiped)
 
 @pytest.mark.parametrize(
     "story",
-    [stories.answered, stories.tried_again, stories.quarantined, stories.cancelled_at_work],
+    [
+        stories.answered, stories.tried_again, stories.quarantined, stories.cancelled_at_work,
+        stories_cache.refreshed, stories_cache.invalidated, stories_cache.renamed,
+    ],
     ids=lambda story: story.__name__,
-)
+)  # fmt: skip
 @pytest.mark.parametrize(
     "trouble", [*HARMLESS, died, died_and_wiped], ids=lambda trouble: trouble.__name__
 )

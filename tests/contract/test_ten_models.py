@@ -16,7 +16,7 @@ from tests.contract.virtual import empty_moto
 from tests.fakes import LambdaContext, answer
 from tests.pipeline import ROOT, Pipeline, catalogue, create_tables_and_queues
 from tidegate.clock import SystemClock
-from tidegate.doors.valkey import Valkey
+from tidegate.doors.valkey import Script, Valkey, Values
 from tidegate.errors import VendorThrottled
 from tidegate.rules.catalogue import Catalogue
 from tidegate.rules.job import Status
@@ -28,8 +28,9 @@ LUA = ROOT / "layers" / "tidegate" / "python" / "tidegate" / "doors" / "lua"
 MODELS = [f"model-{n}" for n in range(10)]
 OF_A_MODEL = {"pace_take", "pace_settle", "pace_cool_down", "pace_switch", "line_join", "line_turn"}
 """Scripts whose keys have the model's tag."""
-OF_WORK = {"lease_take", "lease_release", "promote"}
+OF_WORK = {"lease_take", "lease_release", "promote", "remove_if"}
 OF_A_PARTNER = {"rate_take"}
+OF_ALL = {"epochs_raise"}
 
 
 class Recorded(Valkey):
@@ -71,6 +72,11 @@ class Recorded(Valkey):
         self.keys[script].append(tuple(keys))
         return super().run(script, keys, args)
 
+    def together(self, calls: Sequence[Values | Script]) -> list[Any]:
+        for call in calls:
+            self.keys[call.name if isinstance(call, Script) else "together"].append(call.keys)
+        return super().together(calls)
+
 
 def ten() -> Catalogue:
     """Return ten models alike but for their name, each with limits of requests and tokens."""
@@ -104,10 +110,25 @@ def posted(fleet: Pipeline) -> dict[str, str]:
         for n, (partner, priority) in enumerate(
             [("acme", "normal"), ("umbrella", "normal"), ("acme", "low")]
         ):
-            message = {"role": "user", "content": f"question {n}"}
-            body = {**BODY, "model": model, "priority": priority, "input": {"messages": [message]}}
+            body = {**question(model, n), "priority": priority}
             ids[fleet.post(body, f"{model}-{n}", partner).json["id"]] = partner
     return ids
+
+
+def question(model: str, number: int) -> dict[str, Any]:
+    message = {"role": "user", "content": f"question {number}"}
+    return {**BODY, "model": model, "input": {"messages": [message]}}
+
+
+def asked_again(fleet: Pipeline, ids: dict[str, str]) -> None:
+    """Ask every model again, one answer being damaged; then when all are stale."""
+    damaged = loaded(fleet, next(iter(ids))).job_key
+    fleet.valkey.set(f"tg:{{{damaged}}}:result", "damaged", 60)
+    for key in ("fresh", "stale"):
+        for model in MODELS:
+            hit = fleet.post(question(model, 0), f"{model}-{key}").json
+            assert (hit["source"], hit["cache"]["stale"]) == ("cache", key == "stale")
+        fleet.clock.time += fleet.models.models[model].cache.soft_ttl or 0
 
 
 def switched(fleet: Pipeline) -> None:
@@ -154,10 +175,12 @@ def test_ten_models_share_a_cluster_and_no_call_crosses_its_slots(
     switched(fleet)
     worked(fleet, ids)
     assert refused == set(MODELS)
+    asked_again(fleet, ids)
 
     scripts = {path.stem for path in LUA.glob("*.lua")}
-    assert scripts == OF_A_MODEL | OF_WORK | OF_A_PARTNER
+    assert scripts == OF_A_MODEL | OF_WORK | OF_A_PARTNER | OF_ALL
     commands = {"get_many", "get", "set", "delete", "get_hash", "count_between", "remove"}
+    commands |= {"together"}
     assert set(recorded.keys) == scripts | commands
     for name, keys in ((name, keys) for name, calls in recorded.keys.items() for keys in calls):
         assert len({key_slot(key.encode()) for key in keys}) == 1, (name, keys)

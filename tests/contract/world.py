@@ -23,8 +23,9 @@ from tests.pipeline import FUNDS, Answer, Pipeline, catalogue, create_tables_and
 from tidegate.doors import clients
 from tidegate.doors.ledger import Ledger
 from tidegate.errors import TidegateError
+from tidegate.vendors.base import VendorAnswer, VendorCall
 
-MODELS = ("chat-mini", "risk-report", "image-studio")
+MODELS = ("chat-mini", "risk-report", "image-studio", "code-command")
 """The models the stories use."""
 QUEUES = (*MODELS, *(f"{model}-low" for model in MODELS))
 PARTNER = "acme"
@@ -89,9 +90,10 @@ class World:
         """Return the seconds since the run began."""
         return self.clock.now() - self._start
 
-    def post(self, body: Any, key: str) -> Answer:
+    def post(self, body: Any, key: str, **headers: str) -> Answer:
         """Return what a partner gets who sends a request until it is accepted."""
-        answer = self._answer("POST", "/v1/jobs", body, {"Idempotency-Key": key})
+        more = {name.replace("_", "-"): value for name, value in headers.items()}
+        answer = self._answer("POST", "/v1/jobs", body, {"Idempotency-Key": key, **more})
         assert answer.status in {200, 202}, (answer.status, answer.text)
         self.known[answer.json["id"]] = None
         self.replies.append((answer.status, "Idempotent-Replayed" in answer.headers))
@@ -193,6 +195,19 @@ class World:
             assert answer.headers["Retry-After"] == "1"
             self.clock.time += 1
         raise AssertionError("one fault, and no answer")
+
+
+def at_vendor(
+    world: World, call: Callable[[VendorCall], VendorAnswer], watched: range = range(1, 2)
+) -> None:
+    """Let the vendor answer so, and watch after these of its calls."""
+
+    def called(asked: VendorCall) -> VendorAnswer:
+        world.wire.watching = len(world.vendor.calls) in watched
+        return call(asked)
+
+    world.vendor.otherwise = called
+    world.wire.watching = False
 
 
 @contextmanager

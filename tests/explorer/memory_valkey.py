@@ -61,17 +61,6 @@ class MemoryValkey(Valkey):
         millis = positive_millis(seconds)
         self._command("set", key, lambda: self._redis.set(key, value, millis), WRITE)
 
-    def set_if_absent(self, key: str, value: str, seconds: float) -> bool:
-        millis = positive_millis(seconds)
-
-        def call() -> bool:
-            if self._redis.live(key) is not None:
-                return False
-            self._redis.set(key, value, millis)
-            return True
-
-        return bool(self._command("setnx", key, call, WRITE))
-
     def delete(self, key: str) -> None:
         self._command("del", key, lambda: self._redis.delete(key), WRITE)
 

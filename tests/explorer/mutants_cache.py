@@ -43,8 +43,8 @@ def _() -> list[Patch]:
 
 @mutant("a failed refresh leaves no pause", REFUSED, at=0)
 def _() -> list[Patch]:
-    def begin(self: Cache, job_key: str, _seconds: float) -> bool:
-        return original(self, job_key, 1.0)
+    def begin(self: Cache, job_key: str, token: str, _seconds: float) -> bool:
+        return original(self, job_key, token, 1.0)
 
     original = Cache.begin_refresh
     return [(Cache, "begin_refresh", begin)]

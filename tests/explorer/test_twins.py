@@ -33,7 +33,6 @@ CALLS = st.one_of(
     st.tuples(st.just("remove_if"), NAMES),
     st.tuples(st.just("epochs_raise"), NAMES),
     st.tuples(st.just("get_many"), NAMES),
-    st.tuples(st.just("set_if_absent"), NAMES),
     st.tuples(st.just("together"), NAMES),
 )
 
@@ -58,14 +57,14 @@ def _done(door: Any, tag: str, call: str, name: str) -> Any:
             return door.set(refresh, name, 60)
         case "promote":
             at = AGES[name]
-            return door.run(call, keys, [f"tg2 {at:015d} checked {name}", LONG, at, int(name != "b")])
+            return door.run(
+                call, keys, [f"tg2 {at:015d} checked {name}", LONG, at, int(name != "b")]
+            )
         case "remove_if":
             return door.run(call, [result], [f"tg2 {AGES[name]:015d} checked {name}"])
         case "epochs_raise":
             at = AGES[name]
             return door.run(call, [f"{{{tag}}}:1", f"{{{tag}}}:2"], [at, 5, LONG])
-        case "set_if_absent":
-            return door.set_if_absent(refresh, name, 60)
         case "together":  # of two tags, as accepting asks
             other = f"{{{tag}-other}}:1"
             raised = Script("epochs_raise", (other,), (AGES[name], LONG))

@@ -108,9 +108,14 @@ class Cache:
         """Leave a hint that a job is at it."""
         self._valkey.set(_key(job_key, "pending"), job_id, seconds)
 
-    def begin_refresh(self, job_key: str, seconds: float) -> bool:
-        """Return whether nobody else makes this answer anew, nor tried to in the last `seconds`."""
-        return self._valkey.set_if_absent(_key(job_key, "refresh"), "1", seconds)
+    def begin_refresh(self, job_key: str, token: str, seconds: float) -> bool:
+        """Return whether nobody else makes this answer anew, nor tried to in the last `seconds`.
+
+        `token` is the caller's own, to know its mark by where the first reply was lost.
+        """
+        life = positive_millis(seconds)
+        key = _key(job_key, "refresh")
+        return bool(self._valkey.run("lease_take", [key], [token, life])[0])
 
     def refuse(self, job_key: str, negative: Negative, now: float) -> None:
         """Remember that the work failed for good."""

@@ -80,11 +80,6 @@ class Valkey:
         """Set a key for so many seconds."""
         self._do(lambda client: client.set(key, value, px=positive_millis(seconds)))
 
-    def set_if_absent(self, key: str, value: str, seconds: float) -> bool:
-        """Set a key for so many seconds if it is not there; return whether it was set."""
-        life = positive_millis(seconds)
-        return bool(self._do(lambda client: client.set(key, value, px=life, nx=True)))
-
     def delete(self, key: str) -> None:
         """Remove a key."""
         self._do(lambda client: client.delete(key))

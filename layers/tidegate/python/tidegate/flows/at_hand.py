@@ -65,9 +65,10 @@ def at_hand(
     if hit is not None:
         return asked, hit
     asked = _turned_down(asked, look.result, now)
-    found = at_work(asked, look.running, doors, now)
-    if found is not None:
-        return asked, found
+    if not asked.directives.only_if_cached:  # DynamoDB may have an answer all the same
+        found = at_work(asked, look.running, doors, now)
+        if found is not None:
+            return asked, found
     work = doors.jobs.work(asked.job_key, asked.partner)
     hit = _usable(asked, *_kept(asked, work.answer, doors, now), doors, now)
     if hit is None:

@@ -24,7 +24,8 @@ class Directives:
     """False for `no-store`: the answer serves nobody else."""
     only_if_cached: bool = False
     max_age: float = math.inf
-    min_fresh: float = 0.0
+    min_fresh: float = -math.inf
+    """How much freshness it must have left; from 0 on, a stale one will not do."""
     max_stale: float = math.inf
     """How long past its freshness an answer may be."""
 
@@ -33,19 +34,20 @@ class Directives:
         if not self.read or now - answered_at > self.max_age:
             return False
         if soft_until <= now:
-            return self.min_fresh == 0 and now - soft_until <= self.max_stale
+            return self.min_fresh < 0 and now - soft_until <= self.max_stale
         return soft_until - now >= self.min_fresh
 
     def newer_than(self, now: float) -> float:
         """Return before when an answer must not have been made; 0 if that is no matter.
 
-        Without an age it is the request itself: what is fresh enough cannot be told of an answer
-        whose lives are not known yet.
+        With a bound but without an age it is the request itself: whether an answer is fresh enough
+        cannot be told before its lives are known.
         """
+        if not self.read:
+            return now
         if self.max_age < math.inf:
             return now - self.max_age
-        bound = not self.read or self.min_fresh > 0 or self.max_stale < math.inf
-        return now if bound else 0.0
+        return now if self.min_fresh >= 0 or self.max_stale < math.inf else 0.0
 
 
 def parse(values: Iterable[str]) -> Directives:
@@ -68,19 +70,18 @@ def parse(values: Iterable[str]) -> Directives:
         store=not no_store,
         only_if_cached="only-if-cached" in found,
         max_age=max_age,
-        min_fresh=max(map(_fresh, found.get("min-fresh", [])), default=0.0),
+        min_fresh=max(map(_fresh, found.get("min-fresh", [])), default=-math.inf),
         max_stale=min(stale, default=said),
     )
 
 
-def _seconds(text: str) -> float:
-    return float(min(int(text), _LARGEST)) if _digits(text) else 0.0
+def _seconds(text: str, unreadable: float = 0.0) -> float:
+    if not (text.isascii() and text.isdigit()):  # int() takes more than HTTP's digits
+        return unreadable
+    digits = text.lstrip("0") or "0"
+    # int() refuses thousands of digits.
+    return float(min(int(digits), _LARGEST) if len(digits) <= 10 else _LARGEST)
 
 
 def _fresh(text: str) -> float:
-    return float(min(int(text), _LARGEST)) if _digits(text) else math.inf
-
-
-def _digits(text: str) -> bool:
-    # int() refuses thousands of digits, and takes what is no digit of HTTP's.
-    return text.isascii() and text.isdigit() and len(text) <= 19
+    return _seconds(text, math.inf)
