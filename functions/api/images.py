@@ -7,7 +7,8 @@ from typing import Any
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver
 
 from api import incoming, problem, represent
-from api.allowance import counted, told
+from api.allowance import told
+from api.posted import posted
 from api.replies import (
     Api,
     Reply,
@@ -21,9 +22,8 @@ from api.replies import (
     waited,
 )
 from tidegate.errors import GenerationEnded, GenerationFailed, RequestInProgress, TidegateError
-from tidegate.flows.accept import accept
 from tidegate.flows.wait import LONGEST
-from tidegate.rules import image_request, keys
+from tidegate.rules import image_request
 from tidegate.rules.job import Job, Status
 from tidegate.rules.money import micro_to_credits
 
@@ -35,18 +35,7 @@ def images(app: APIGatewayRestResolver, api: Api) -> None:
     def generate() -> Reply:
         event = app.current_event
         request_id = event.request_context.request_id or ""
-        with counted(app, api, event) as sent:
-            key = keys.idempotency_key(incoming.headers(event, "idempotency-key"))
-            accepted = accept(
-                image_request.parse(incoming.body(event), api.catalogue),
-                api.catalogue,
-                api.doors,
-                sent,
-                directives=incoming.cache_control(event),
-                route="images",
-                key=key,
-                correlation_id=request_id,
-            )
+        accepted, echoed = posted(app, api, image_request.parse, "images")
         if accepted.how == "replayed" and not accepted.job.done:
             where = {"Location": location(api, accepted.job)}
             return problem.response(_running(accepted.job), request_id, where)
@@ -55,7 +44,7 @@ def images(app: APIGatewayRestResolver, api: Api) -> None:
         headers = {
             **acceptance(api, accepted, job),
             **preference(granted),
-            "Idempotency-Key": key,
+            **echoed,
         }
         metadata, output = seen(api, accepted, job)
         if not job.done:

@@ -6,8 +6,9 @@ from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
 from botocore.exceptions import BotoCoreError, ClientError
 
 from api import incoming, problem, represent
-from api.allowance import counted, known, told
+from api.allowance import known, told
 from api.images import images
+from api.posted import posted
 from api.replies import (
     Api,
     Reply,
@@ -21,9 +22,8 @@ from api.replies import (
     waited,
 )
 from tidegate.errors import DoorError, JobFailed, JobNotComplete, NotFound, TidegateError
-from tidegate.flows.accept import accept
 from tidegate.flows.cancel import cancel
-from tidegate.rules import keys, request
+from tidegate.rules import request
 from tidegate.rules.job import Job
 
 
@@ -33,22 +33,10 @@ def resolver(api: Api) -> APIGatewayRestResolver:
 
     @app.post("/v1/jobs", middlewares=[told])
     def submit() -> Reply:
-        event = app.current_event
-        with counted(app, api, event) as sent:
-            key = keys.idempotency_key(incoming.headers(event, "idempotency-key"))
-            accepted = accept(
-                request.parse(incoming.body(event), api.catalogue),
-                api.catalogue,
-                api.doors,
-                sent,
-                directives=incoming.cache_control(event),
-                route="jobs",
-                key=key,
-                correlation_id=event.request_context.request_id or "",
-            )
-        granted = incoming.wait(event)
+        accepted, echoed = posted(app, api, request.parse, "jobs")
+        granted = incoming.wait(app.current_event)
         job = waited(api, accepted.job, granted)
-        headers = {**acceptance(api, accepted, job), **preference(granted), "Idempotency-Key": key}
+        headers = {**acceptance(api, accepted, job), **preference(granted), **echoed}
         metadata, output = seen(api, accepted, job)
         return job_reply(api, job, 200 if job.done else 202, headers, metadata, output)
 

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
+from typing import Any
+
+from botocore.exceptions import ClientError
 
 from tests.contract.world import PARTNER, World
 from tidegate.doors import clients
@@ -45,3 +49,13 @@ def limited(world: World) -> None:
 
 def _partners(world: World) -> Partners:
     return Partners(Table(clients.dynamodb(), "partners", world.clock, world.ids))
+
+
+def raises(code: str, words: str) -> Callable[[str, dict[str, Any]], Any]:
+    """Return a worker that cannot be invoked: AWS says so, and why."""
+
+    def answers(_model: str, _event: object) -> Any:
+        error: Any = {"Error": {"Code": code, "Message": words}}
+        raise ClientError(error, "Invoke")
+
+    return answers

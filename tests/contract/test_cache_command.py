@@ -16,6 +16,7 @@ from cli.local import redis
 from cli.main import app
 from cli.partners import add_partner, known
 from tests.cloud import client_of_dev
+from tests.contract.commands import raises
 from tests.contract.test_accept import BODY
 from tests.fakes import LambdaContext
 from tests.pipeline import Pipeline
@@ -187,14 +188,6 @@ def test_a_reason_is_asked_for(deployed: Functions, tidegate: Command) -> None:
 
 def refuses(_model: str, _event: object) -> dict[str, Any]:
     return {"error": {"code": "validation_failed", "message": "why: too long"}}
-
-
-def raises(code: str, words: str) -> Callable[[str, dict[str, Any]], Any]:
-    def answers(_model: str, _event: object) -> Any:
-        error: Any = {"Error": {"Code": code, "Message": words}}
-        raise ClientError(error, "Invoke")
-
-    return answers
 
 
 @pytest.mark.parametrize(

@@ -10,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from botocore.exceptions import ClientError
 from typer.testing import CliRunner, Result
 
 import cli.models
 from cli.local import redis
 from cli.main import app
+from tests.contract.commands import raises
 from tests.contract.jobs import loaded
 from tests.contract.test_accept import BODY
 from tests.fakes import LambdaContext
@@ -151,14 +151,6 @@ def test_where_aws_does_not_say_it_is_the_user_of_this_machine(
 
 def refuses(_model: str, _event: object) -> dict[str, Any]:
     return {"error": {"code": "validation_failed", "message": "seconds: too many"}}
-
-
-def raises(code: str, words: str) -> Callable[[str, dict[str, Any]], Any]:
-    def answers(_model: str, _event: object) -> Any:
-        error: Any = {"Error": {"Code": code, "Message": words}}
-        raise ClientError(error, "Invoke")
-
-    return answers
 
 
 @pytest.mark.parametrize(
