@@ -10,6 +10,7 @@ PARTS = {
     "mutants": ("bench.mutants",),
     "balance": ("bench.balance",),
     "crowd": ("bench.crowd",),
+    "stampede": ("bench.stampede",),
     "hit_path": ("bench.hit_path",),
     "kills": ("bench.kills",),
     "redis_lost": ("bench.redis_lost",),

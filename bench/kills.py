@@ -9,6 +9,7 @@ sweeper, or the client, which posts again under the same key. Linux only: the re
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -23,22 +24,20 @@ from bench.deployed.audit import audit, calls_by_mark
 from bench.deployed.call import ROLES, When
 from bench.deployed.families import FAMILIES, Family
 from bench.deployed.killer import Killer, Plan, Step
+from bench.deployed.redirect import redirected
 from bench.deployed.report import conclude, console, grid
-from bench.deployed.rig import Rig, asked, await_all_done, insist, new_mark, redirected, rig, say
+from bench.deployed.rig import Rig, asked, await_all_done, insist, new_mark, rig, say
 from bench.deployed.steps import scripts
 from bench.results import written
 from cli.demo.books import await_that
 from cli.demo.facts import Unfinished
+from tidegate.rules.job import OPERATOR
 
 ROUNDS = 4
 """How often a kill is tried that did not happen: a process that is warm leaves out some steps."""
 
 PATIENCE = 600.0
 """Seconds for all jobs to end: well over a visibility timeout and two sweeps."""
-
-AT_ONCE = 8
-"""Jobs of one model that are not final yet, at most: else recovery is time in a queue behind others
-that were killed, whose successors take a second each to start."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +55,7 @@ class Case:
 
     target: Target
     mark: str
+    job_key: str
     plan: Plan
     job_id: str
     posts: int
@@ -71,6 +71,7 @@ class Killed:
     recovery: float
     """Seconds from the kill to the job's end; 0 if it had ended."""
     vendor_calls: int
+    """But for one per refresh: nobody waits for those."""
     attempts: int
     posts: int
     """Of the client, until it was answered."""
@@ -97,7 +98,7 @@ class Experiment:
                 redis.script_load(text)  # or the first to use one would take a step more
         for family in families:
             family.prepare(self.rig)
-            self.places.setdefault(family.model, Semaphore(AT_ONCE))
+            self.places[family.model] = Semaphore(family.at_once)
         targets = self._targets(families)[:most]
         self.planned += len(targets)
         for number in range(ROUNDS):
@@ -105,7 +106,7 @@ class Experiment:
                 break
             for role in ROLES:
                 self.killer.chill(role)
-            with ThreadPoolExecutor(AT_ONCE * len(families)) as pool:
+            with ThreadPoolExecutor(sum(family.at_once for family in families)) as pool:
                 tried = list(pool.map(self._try, targets))
             self._rest()
             self.cases += [case for case in tried if case.plan.killed_at is not None]
@@ -132,9 +133,9 @@ class Experiment:
     def _try(self, target: Target) -> Case:
         plan = Plan(target.step, target.when)
         with self.places[target.family.model]:
-            mark, job_id, _key, posts = self._post(target.family, plan)
+            mark, job_id, job_key, posts = self._post(target.family, plan)
             self.rig.until_done(job_id, PATIENCE)
-        return Case(target, mark, plan, job_id, posts)
+        return Case(target, mark, job_key, plan, job_id, posts)
 
     def _post(self, family: Family, plan: Plan | None = None) -> tuple[str, str, str, int]:
         """Return the mark of a new job, its id, its job key and how often it was posted."""
@@ -189,14 +190,15 @@ def main() -> int:
 def _outcomes(experiment: Experiment) -> list[Killed]:
     jobs = experiment.rig.jobs()
     calls = calls_by_mark(experiment.rig, [case.mark for case in experiment.cases])
+    refreshes = Counter(job.job_key for job in jobs.values() if job.partner == OPERATOR)
     found = []
     for case in experiment.cases:
         job, killed_at = jobs[case.job_id], case.plan.killed_at or 0.0
         ended = job.finished_at or float("inf")
         found.append(Killed(
             case.target.family.name, str(case.target.step), case.target.when,
-            max(0.0, ended - killed_at), calls[case.mark], job.attempt, case.posts,
-            job.status.value, job.status in case.target.family.ends,
+            max(0.0, ended - killed_at), calls[case.mark] - refreshes[case.job_key], job.attempt,
+            case.posts, job.status.value, job.status in case.target.family.ends,
         ))  # fmt: skip
     return found
 

@@ -16,7 +16,7 @@ from cli.local.emulator import CREDENTIALS, REGION
 from cli.local.processes import environment
 from cli.local.stack import ENVIRONMENT
 from tidegate.doors.ledger import Entry
-from tidegate.rules.job import Job
+from tidegate.rules.job import OPERATOR, Job
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,8 @@ class Audit:
     unsettled: int
     """Final jobs without exactly one settlement for each reservation."""
     jobs: int
+    refreshes: int
+    """Of the jobs, those that nobody asked for: a stale answer made anew."""
     ends: dict[str, int]
     vendor_calls: int
     calls_per_work: dict[int, int]
@@ -66,7 +68,8 @@ def audit(rig: Rig, accepted: Mapping[str, str], *, but_for: str = "") -> Audit:
     calls = calls_by_mark(rig, {key[:MARK] for key in accepted}, but_for=but_for)
     entries = _entries(rig)
     lost = [key for key, job_id in accepted.items() if job_id not in jobs]
-    surplus = max(0, len(jobs) - len(set(accepted.values())))
+    refreshes = sum(job.partner == OPERATOR for job in jobs.values())
+    surplus = max(0, len(jobs) - refreshes - len(set(accepted.values())))
     charged_wrong = [j for j in jobs.values() if j.done and _charged(entries[j.id]) != j.charged]
     stuck = [job for job in jobs.values() if not job.done]
     unsettled = [job for job in jobs.values() if job.done and not _settled(job, entries[job.id])]
@@ -83,6 +86,7 @@ def audit(rig: Rig, accepted: Mapping[str, str], *, but_for: str = "") -> Audit:
         stuck=len(stuck),
         unsettled=len(unsettled),
         jobs=len(jobs),
+        refreshes=refreshes,
         ends=dict(Counter(job.status.value for job in jobs.values())),
         vendor_calls=sum(calls.values()),
         calls_per_work=dict(sorted(Counter(calls.values()).items())),

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from redis import Redis
 
 from bench.deployed.killer import Step
 from bench.deployed.rig import Rig, insist
-from tidegate.rules.job import Status
+from tidegate.clock import SystemClock
+from tidegate.doors.cache import Cache, Negative
+from tidegate.doors.envelope import sealed
+from tidegate.doors.valkey import connect
+from tidegate.errors import Retry
+from tidegate.rules.job import JobError, Status
+from tidegate.settings import RedisSettings
 
 LeadIn = Callable[[Rig, dict[str, Any], str], Mapping[str, str]]
 """Brings about what a course begins with; returns the job ids of what it posted, by key."""
@@ -36,6 +43,9 @@ class Family:
     lead_in: LeadIn | None = None
     only: tuple[str, ...] = ()
     """Names of the steps that are this course's own; none is all."""
+    at_once: int = 8
+    """Jobs of it that are not final yet, at most: else recovery is time in a queue behind others
+    that were killed, whose successors take a second each to start."""
 
     def prepare(self, rig: Rig) -> None:
         """Tell the vendor what to do."""
@@ -73,6 +83,48 @@ def _blocked(rig: Rig, body: dict[str, Any], _mark: str) -> Mapping[str, str]:
     return {}
 
 
+def _stale(rig: Rig, body: dict[str, Any], mark: str) -> Mapping[str, str]:
+    """Let the same work's answer be over its soft life."""
+    first = _answered(rig, body, mark)
+    job_key = _job_key(rig, body, mark)
+    with _cache(rig) as cache, Redis.from_url(rig.info.redis_url) as redis:
+        answer = cache.look(job_key, time.time()).result
+        if answer is not None:  # else it is a miss, and the kill does not happen
+            aged = sealed(job_key, replace(answer, soft_until=time.time() - 1))
+            redis.set(f"tg:{{{job_key}}}:result", aged, keepttl=True)
+    return first
+
+
+def _just_failed(rig: Rig, body: dict[str, Any], mark: str) -> Mapping[str, str]:
+    """Let the same work have failed for good, twice, a moment ago."""
+    why = JobError(Retry.PERMANENT, "vendor_refused", "by the bench", "vendor", 400)
+    now = time.time()
+    with _cache(rig) as cache:
+        cache.refuse(_job_key(rig, body, mark), Negative(why, now, now + WAIT, 2), now)
+    return {}
+
+
+def _epochs_forgotten(rig: Rig, body: dict[str, Any], _mark: str) -> Mapping[str, str]:
+    """Let the copy of an epoch be gone from Redis."""
+    with Redis.from_url(rig.info.redis_url) as redis:
+        redis.delete(f"tg:{{epochs}}:both:{body['model']}/{rig.info.partners[0].id}")
+    return {}
+
+
+def _job_key(rig: Rig, body: dict[str, Any], mark: str) -> str:
+    return rig.job_key(rig.info.partners[0].id, mark, body)
+
+
+@contextmanager
+def _cache(rig: Rig) -> Iterator[Cache]:
+    settings = RedisSettings(rig.info.redis_url, None, None, rig.info.region)
+    valkey = connect(settings, SystemClock())
+    try:
+        yield Cache(valkey)
+    finally:
+        valkey.close()
+
+
 FAMILIES = (
     Family("answer", "worker", "chat-mini"),
     Family("image", "worker", "image-studio"),
@@ -93,5 +145,16 @@ FAMILIES = (
     Family("joined", "api", "code-command", phase=2, lead_in=_running),
     Family(
         "put off", "worker", "chat-claude", phase=2, lead_in=_blocked, only=("SQS SendMessage",)
+    ),
+    # An image costs what was set aside for it: nothing is left on the operator's account, and each
+    # refresh has to fill it first. One at a time, or one fills it for another.
+    Family("stale at hand", "api", "image-studio", phase=3, lead_in=_stale, at_once=1),
+    Family(
+        "just failed", "api", "risk-report", phase=3, lead_in=_just_failed,
+        ends=frozenset({Status.FAILED}),
+    ),
+    Family(
+        "epochs forgotten", "api", "chat-claude", phase=3, lead_in=_epochs_forgotten,
+        only=("DynamoDB GetItem epoch", "Redis epochs_raise"), at_once=1,
     ),
 )  # fmt: skip

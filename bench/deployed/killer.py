@@ -13,13 +13,10 @@ from dataclasses import dataclass, field
 
 from bench.deployed.call import Call, When
 from bench.deployed.owner import members
-from bench.deployed.steps import job_key_in
+from bench.deployed.steps import job_key_in, looks
 
-BEGIN = {"api": "Redis MGET result pending", "worker": "DynamoDB GetItem job status"}
-"""What a process does first for a job, and names it by."""
-
-BETWEEN = "Redis rate_take"
-"""What an api process does for a partner before it looks at what is asked: no job's step."""
+FIRST = "DynamoDB GetItem job status"
+"""What a worker does first for a job, and names it by; an api process looks into Redis first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +85,7 @@ class Killer:
         with self._lock:
             self._processes[call.role].add(call.pid)
             self._learn(call)
-            if call.step == BETWEEN:
-                self._runs.pop(call.pid, None)
-            if call.step == BEGIN[call.role]:
+            if looks(call.step) if call.role == "api" else call.step == FIRST:
                 self._runs[call.pid] = _Run(self._key_of(call))
             run = self._runs.get(call.pid)
             if run is None or run.job_key is None:

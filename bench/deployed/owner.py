@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 PROC = Path("/proc")
+_ESTABLISHED = "01"
 
 
 def owner(theirs: int, ours: int, group: int) -> int | None:
@@ -16,6 +17,13 @@ def owner(theirs: int, ours: int, group: int) -> int | None:
         return None
     wanted = f"socket:[{inode}]"
     return next((pid for pid in members(group) if wanted in _descriptors(pid)), None)
+
+
+def connected(port: int, group: int) -> list[int]:
+    """Return the processes of a group that have a connection to a port of this machine."""
+    wanted = {f"socket:[{row[9]}]" for row in _rows()
+              if row[3] == _ESTABLISHED and _port(row[2]) == port}  # fmt: skip
+    return [pid for pid in members(group) if wanted & _descriptors(pid)]
 
 
 def members(group: int) -> Iterator[int]:
@@ -29,9 +37,14 @@ def members(group: int) -> Iterator[int]:
                     yield int(entry.name)
 
 
-def _inode(local: int, remote: int) -> str | None:
+def _rows() -> Iterator[list[str]]:
+    """Yield the TCP connections (proc(5): net/tcp): 1 local, 2 remote, 3 state, 9 inode."""
     for row in (PROC / "net" / "tcp").read_text().splitlines()[1:]:
-        fields = row.split()
+        yield row.split()
+
+
+def _inode(local: int, remote: int) -> str | None:
+    for fields in _rows():
         if (_port(fields[1]), _port(fields[2])) == (local, remote):
             return fields[9]
     return None

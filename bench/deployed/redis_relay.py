@@ -1,4 +1,9 @@
-"""A relay for Redis's protocol (redis.io: RESP), one command and its reply at a time."""
+"""A relay for Redis's protocol (redis.io: RESP), one write of the client and its replies at a time.
+
+What a client sends in one write is one step: it has sent it all before it hears anything, and dies
+before or after the whole of it. Commands that a connection brings together are therefore passed on
+together (on the loopback address a write of some kilobytes arrives as it was sent).
+"""
 
 from __future__ import annotations
 
@@ -32,15 +37,46 @@ def value(stream: BufferedIOBase) -> bytes:
     return line + b"".join(value(stream) for _ in range(count))
 
 
-def words(command: bytes) -> list[bytes]:
-    """Return the parts of a command, which is an array of sized strings."""
-    parts, at = [], command.index(b"\r\n") + 2
-    while at < len(command):
-        begin = command.index(b"\r\n", at) + 2
-        size = int(command[at + 1 : begin - 2])
-        parts.append(command[begin : begin + size])
+def taken(sent: bytes) -> tuple[list[list[bytes]], bytes]:
+    """Return the parts of the commands that are whole, and the bytes that are left.
+
+    A command is an array of sized strings.
+    """
+    commands, begin = list[list[bytes]](), 0
+    while (found := _command(sent, begin)) is not None:
+        parts, begin = found
+        commands.append(parts)
+    return commands, sent[begin:]
+
+
+def _command(sent: bytes, at: int) -> tuple[list[bytes], int] | None:
+    """Return the parts of the command at a place, and where it ends; None if it is not whole."""
+    parts = list[bytes]()
+    end = sent.find(b"\r\n", at)
+    if end < 0:
+        return None
+    count, at = int(sent[at + 1 : end]), end + 2
+    for _ in range(count):
+        end = sent.find(b"\r\n", at)
+        if end < 0:
+            return None
+        size, begin = int(sent[at + 1 : end]), end + 2
         at = begin + size + 2
-    return parts
+        if at > len(sent):
+            return None
+        parts.append(sent[begin : begin + size])
+    return parts, at
+
+
+def writes(connection: socket.socket) -> Iterator[tuple[list[list[bytes]], bytes]]:
+    """Yield what a client sends, write by write: its commands, and the bytes of all of them."""
+    sent = b""
+    while more := connection.recv(65_536):
+        sent += more
+        commands, left = taken(sent)
+        if not left:
+            yield commands, sent
+            sent = b""
 
 
 class _Server(ThreadingTCPServer):
@@ -62,7 +98,7 @@ class _Relay(StreamRequestHandler):
     server: _Server
 
     def handle(self) -> None:
-        """Pass commands on and replies back until either side ends."""
+        """Pass writes on and replies back until either side ends."""
         server = self.server
         ours = server.server_address[1]
         pid = owner(self.client_address[1], int(ours), server.group) or 0
@@ -70,20 +106,20 @@ class _Relay(StreamRequestHandler):
             upstream.settimeout(60)
             upstream.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             replies = upstream.makefile("rb")
-            while command := value(self.rfile):
-                step = redis_step(words(command))
-                call = Call(server.role, pid, step or "", command.decode("utf-8", "replace"))
+            for commands, sent in writes(self.connection):
+                step = redis_step(commands)
+                call = Call(server.role, pid, step or "", sent.decode("utf-8", "replace"))
                 when = server.watch.seen(call) if step else None
                 if when == "before":
                     server.watch.kill(call, "before")
                     return
-                upstream.sendall(command)
-                reply = value(replies)
+                upstream.sendall(sent)
+                answers = [value(replies) for _ in commands]
                 if when == "after":
                     server.watch.kill(call, "after")
-                if when == "after" or not reply:
+                if when == "after" or not all(answers):
                     return
-                self.wfile.write(reply)
+                self.wfile.write(b"".join(answers))
 
 
 @contextmanager

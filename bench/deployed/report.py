@@ -32,7 +32,7 @@ def conclude(audit: Audit, longest: float | None = None) -> None:
     rows: list[tuple[str, object]] = [
         ("lost / doubled / stuck", f"{audit.lost} / {audit.doubled} / {audit.stuck}"),
         ("of requests accepted", audit.accepted),
-        ("jobs", audit.jobs),
+        ("jobs", f"{audit.jobs}, {audit.refreshes} of them refreshes"),
         ("ends", ", ".join(f"{number} {end}" for end, number in audit.ends.items())),
         ("final jobs not settled exactly once", audit.unsettled),
         ("vendor calls", f"{audit.vendor_calls} ({audit.mean_calls:.2f} per job: {calls})"),

@@ -13,10 +13,6 @@ from uuid import uuid4
 
 import httpx
 
-from bench.deployed.call import ROLES, Watch
-from bench.deployed.http_relay import http_relay
-from bench.deployed.redis_relay import redis_relay
-from bench.deployed.steps import aws_step
 from cli import ROOT
 from cli.demo.partner import PartnerClient, Reply
 from cli.demo.stage import Stage, set_stage
@@ -122,7 +118,9 @@ def asked(model: str, mark: str) -> dict[str, Any]:
         "image-studio": {"prompt": mark},
         "risk-report": {"text": mark},
     }
-    return {"model": model, "input": inputs[model], "params": {}}
+    # An image is used again only if it is asked for with a seed.
+    params = {"seed": 7} if model == "image-studio" else {}
+    return {"model": model, "input": inputs[model], "params": params}
 
 
 def new_mark() -> str:
@@ -148,8 +146,13 @@ def await_all_done(
 
 
 @contextmanager
-def rig(description: str, latency_ms: int = 100) -> Iterator[tuple[Rig, argparse.Namespace]]:
-    """Yield a rig on a private stack, or on the one the command line names, and its arguments."""
+def rig(
+    description: str, latency_ms: int = 100, overlay: str = ""
+) -> Iterator[tuple[Rig, argparse.Namespace]]:
+    """Yield a rig on a private stack, or on the one the command line names, and its arguments.
+
+    `overlay` are catalogue keys (TOML) that are other than usual; the stack is then a private one.
+    """
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--dir", type=Path, help="folder of a stack that is up")
     parser.add_argument("--size", type=int, help="how many jobs, where that can be chosen")
@@ -157,10 +160,23 @@ def rig(description: str, latency_ms: int = 100) -> Iterator[tuple[Rig, argparse
     arguments = parser.parse_args()
     with ExitStack() as opened:
         info = read(arguments.dir) if arguments.dir else None
+        if info is not None and overlay:
+            parser.error("this part needs a stack of its own: name another folder, or none")
         if info is None:
-            folder = arguments.dir or FOLDER
-            info = opened.enter_context(running_stack(folder, latency_ms=latency_ms, report=say))
+            stack = running_stack(
+                arguments.dir or FOLDER, latency_ms=latency_ms, report=say,
+                overlay=overlay_file(overlay) if overlay else None,
+            )  # fmt: skip
+            info = opened.enter_context(stack)
         yield opened.enter_context(on_stack(info)), arguments
+
+
+def overlay_file(keys: str) -> Path:
+    """Return a file of catalogue keys (TOML)."""
+    path = FOLDER / "overlay.toml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(keys, encoding="utf-8")
+    return path
 
 
 @contextmanager
@@ -172,60 +188,6 @@ def on_stack(info: StackInfo) -> Iterator[Rig]:
         opened.callback(dynamodb.close)
         tables = {role: Table(dynamodb, name, clock, ids) for role, name in info.tables.items()}
         yield Rig(stage, time.time(), tables)
-
-
-@contextmanager
-def redirected(info: StackInfo, watch: Watch) -> Iterator[None]:
-    """Send what the api and the workers say to AWS, Redis and the vendor through relays.
-
-    A function's own environment is where its SDK looks first for an endpoint, on AWS as here.
-    """
-    lambda_ = client(info.aws_endpoint, "lambda")
-    group = info.processes["emulator"]
-    before: dict[str, dict[str, str]] = {}
-    with ExitStack() as opened:
-        for role in ROLES:
-            changes = {
-                "AWS_ENDPOINT_URL": opened.enter_context(
-                    http_relay(role, info.aws_endpoint, group, aws_step, watch)
-                ),
-                "REDIS_URL": opened.enter_context(redis_relay(role, info.redis_url, group, watch)),
-            }
-            if role == "worker":
-                changes["VENDOR_BASE_URL"] = opened.enter_context(
-                    http_relay(role, info.vendor_url, group, _vendor_step, watch)
-                )
-            for name in (n for r, n in info.functions.items() if r.partition("-")[0] == role):
-                found = lambda_.get_function_configuration(FunctionName=name)
-                before[name] = found["Environment"]["Variables"]
-                _configure(lambda_, name, _redirected(before[name], info.vendor_url, changes))
-        try:
-            yield
-        finally:
-            for name, variables in before.items():
-                _configure(lambda_, name, variables)
-            lambda_.close()
-
-
-def _redirected(
-    variables: Mapping[str, str], vendor_url: str, changes: Mapping[str, str]
-) -> dict[str, str]:
-    changed = {**variables, **changes}
-    if "VENDOR_BASE_URL" in variables:  # keep the path: vendors have their own
-        changed["VENDOR_BASE_URL"] = variables["VENDOR_BASE_URL"].replace(
-            vendor_url, changes["VENDOR_BASE_URL"]
-        )
-    return changed
-
-
-def _configure(lambda_: Any, name: str, variables: Mapping[str, str]) -> None:
-    lambda_.update_function_configuration(
-        FunctionName=name, Environment={"Variables": dict(variables)}
-    )
-
-
-def _vendor_step(method: str, _headers: Mapping[str, str], path: str, _body: bytes) -> str:
-    return f"vendor {method} {path}"
 
 
 def _json(body: dict[str, Any]) -> bytes:

@@ -14,6 +14,9 @@ from tidegate.rules.job import Status
 
 _CONNECTING = {"HELLO", "CLIENT", "AUTH", "SELECT", "SCRIPT", "PING", "READONLY"}
 
+_PUTS = {"claim": "accept", "ledger": "credit"}
+"""What a transaction does, by what it puts first."""
+
 
 def aws_step(method: str, headers: Mapping[str, str], path: str, body: bytes) -> str:
     """Return the step that an AWS request is."""
@@ -29,15 +32,33 @@ def aws_step(method: str, headers: Mapping[str, str], path: str, body: bytes) ->
     return f"{service} {operation}"
 
 
-def redis_step(command: Sequence[bytes]) -> str | None:
-    """Return the step that a Redis command is; None if it only makes the connection ready."""
+def redis_step(commands: Sequence[Sequence[bytes]]) -> str | None:
+    """Return the step that commands sent together are.
+
+    It is None if they only make the connection ready.
+    """
+    named = [name for command in commands if (name := _redis_name(command))]
+    return f"Redis {' + '.join(named)}" if named else None
+
+
+def looks(step: str) -> bool:
+    """Return whether a step is a post's look into Redis: its first step, which counts it as well.
+
+    A look that is repeated does not count the post again.
+    """
+    return step.startswith("Redis MGET epochs + ") and step.endswith(" + rate_take")
+
+
+def _redis_name(command: Sequence[bytes]) -> str | None:
     name = command[0].decode().upper()
     if name in _CONNECTING:
         return None
     if name == "EVALSHA":
-        return f"Redis {scripts()[command[1].decode()][0]}"
-    keys = [key.decode().rsplit(":", 1)[-1] for key in command[1:] if key.startswith(b"tg:{")]
-    return " ".join(["Redis", name, *keys])
+        return scripts()[command[1].decode()][0]
+    keys = (key.decode() for key in command[1:] if key.startswith(b"tg:{"))
+    # All epochs have one tag, and are asked for together; others are told by their last part.
+    kinds = ("epochs" if "{epochs}" in key else key.rsplit(":", 1)[-1] for key in keys)
+    return " ".join([name, *dict.fromkeys(kinds)])
 
 
 def job_key_in(command_text: str) -> str | None:
@@ -49,14 +70,16 @@ def job_key_in(command_text: str) -> str | None:
 def _dynamo_step(operation: str, asked: dict[str, Any]) -> str:
     if operation == "GetItem":
         key = asked["Key"]
-        return f"GetItem {key['pk']['S'].partition('#')[0]} {key['sk']['S'].partition('#')[0]}"
+        names = (key[name]["S"].partition("#")[0] for name in ("pk", "sk"))
+        return " ".join(["GetItem", *dict.fromkeys(names)])
     if operation == "Query":
         values = json.dumps(asked.get("ExpressionAttributeValues", {}))
         return f"Query {'work' if 'work#' in values else 'job'}"
     if operation == "TransactWriteItems":
         first = asked["TransactItems"][0]
-        if "Put" in first and first["Put"]["Item"]["pk"]["S"].startswith("claim#"):
-            return "TransactWriteItems accept"
+        put = first["Put"]["Item"]["pk"]["S"].partition("#")[0] if "Put" in first else ""
+        if put in _PUTS:
+            return f"TransactWriteItems {_PUTS[put]}"
         if "Update" in first:
             return f"TransactWriteItems {_status_in(first['Update'])}"
         return "TransactWriteItems"

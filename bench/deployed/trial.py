@@ -15,7 +15,17 @@ from typing import Any
 import httpx
 
 from bench.deployed.audit import Audit, audit
-from bench.deployed.rig import FOLDER, Rig, asked, await_all_done, insist, new_mark, on_stack, say
+from bench.deployed.rig import (
+    FOLDER,
+    Rig,
+    asked,
+    await_all_done,
+    insist,
+    new_mark,
+    on_stack,
+    overlay_file,
+    say,
+)
 from bench.figures import Call, calls_for
 from bench.recipe import Recipe, running_recipe
 from cli.demo.crowd import side_by_side
@@ -142,11 +152,8 @@ def trial(
     pace: str, *, workers: int, latency_ms: int, vendor_options: Sequence[str] = ()
 ) -> Iterator[Trial]:
     """Run both; `pace` are lines of the table `[models.chat-mini.pace]`."""
-    overlay = FOLDER / "overlay.toml"
-    overlay.parent.mkdir(parents=True, exist_ok=True)
-    overlay.write_text(
-        f"[models.{MODEL}]\nmax_concurrency = {workers}\n[models.{MODEL}.pace]\n{pace}\n",
-        encoding="utf-8",
+    overlay = overlay_file(
+        f"[models.{MODEL}]\nmax_concurrency = {workers}\n[models.{MODEL}.pace]\n{pace}\n"
     )
     with ExitStack() as opened:
         info = opened.enter_context(
