@@ -140,7 +140,7 @@ def _damaged(doors: Doors) -> None:
 
 
 def _marked(doors: Doors) -> None:
-    assert doors.cache.begin_refresh(KEY, "other", 30)
+    assert doors.cache.begin_refresh(KEY, ANSWER, "other", 30)
 
 
 def _copied(doors: Doors) -> None:
@@ -183,8 +183,8 @@ CALLS: dict[str, tuple[Before, Callable[[Doors], Any]]] = {
     "together": (promoted, lambda d: d.together()),
     "refuse": (_nothing, lambda d: d.cache.refuse(KEY, NEGATIVE, 100.0)),
     "look damaged": (_damaged, lambda d: d.cache.look(KEY, 100.0)),
-    "begin_refresh": (_nothing, lambda d: d.cache.begin_refresh(KEY, "me", 30)),
-    "begin_refresh marked": (_marked, lambda d: d.cache.begin_refresh(KEY, "me", 30)),
+    "begin_refresh": (_nothing, lambda d: d.cache.begin_refresh(KEY, ANSWER, "me", 30)),
+    "begin_refresh marked": (_marked, lambda d: d.cache.begin_refresh(KEY, ANSWER, "me", 30)),
     "epochs copy": (_nothing, lambda d: d.epochs.copy("m", "acme", Epochs(1, 2, 3))),
     "epochs tell": (_copied, lambda d: d.epochs.tell("m", None, 5)),
     "epochs tell late": (_copied, lambda d: d.epochs.tell("m", None, 0)),

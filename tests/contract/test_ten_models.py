@@ -28,7 +28,7 @@ LUA = ROOT / "layers" / "tidegate" / "python" / "tidegate" / "doors" / "lua"
 MODELS = [f"model-{n}" for n in range(10)]
 OF_A_MODEL = {"pace_take", "pace_settle", "pace_cool_down", "pace_switch", "line_join", "line_turn"}
 """Scripts whose keys have the model's tag."""
-OF_WORK = {"lease_take", "lease_release", "promote", "remove_if"}
+OF_WORK = {"lease_take", "lease_release", "promote", "remove_if", "refresh_begin"}
 OF_A_PARTNER = {"rate_take"}
 OF_ALL = {"epochs_raise"}
 

@@ -22,7 +22,7 @@ def lease_release(redis: Keys, keys: list[str], args: list[Any]) -> int:
 
 
 def promote(redis: Keys, keys: list[str], args: list[Any]) -> int:
-    stage, result, pending, negative, refresh = keys
+    stage, result, pending, negative = keys
     there = str(redis.get(result) or "")[4:19]
     redis.delete(pending)
     redis.delete(stage)
@@ -30,8 +30,15 @@ def promote(redis: Keys, keys: list[str], args: list[Any]) -> int:
         return 0
     redis.set(result, args[0], int(args[1]))
     redis.delete(negative)
-    if args[3]:
-        redis.delete(refresh)
+    return 1
+
+
+def refresh_begin(redis: Keys, keys: list[str], args: list[Any]) -> int:
+    mark = redis.fields(keys[0])
+    if mark and int(mark["at"]) >= int(args[1]) and mark["by"] != args[0]:
+        return 0
+    redis.put(keys[0], at=args[1], by=args[0])
+    redis.expire(keys[0], int(args[2]))
     return 1
 
 
@@ -49,7 +56,7 @@ def epochs_raise(redis: Keys, keys: list[str], args: list[Any]) -> int:
 SCRIPTS: dict[str, Twin] = {
     twin.__name__: twin
     for twin in (
-        lease_take, lease_release, promote, remove_if, epochs_raise,
+        lease_take, lease_release, promote, remove_if, refresh_begin, epochs_raise,
         pace_take, pace_settle, pace_cool_down, pace_switch,
         line_join, line_turn, rate_take,
     )

@@ -43,8 +43,8 @@ def _() -> list[Patch]:
 
 @mutant("a failed refresh leaves no pause", REFUSED, at=0)
 def _() -> list[Patch]:
-    def begin(self: Cache, job_key: str, token: str, _seconds: float) -> bool:
-        return original(self, job_key, token, 1.0)
+    def begin(self: Cache, job_key: str, stale: Any, token: str, _seconds: float) -> bool:
+        return original(self, job_key, stale, token, 1.0)
 
     original = Cache.begin_refresh
     return [(Cache, "begin_refresh", begin)]
@@ -52,11 +52,11 @@ def _() -> list[Patch]:
 
 @mutant("the pause after a refresh outlives its success", TWO, at=0)
 def _() -> list[Patch]:
-    def promote(redis: Keys, names: list[str], args: list[Any]) -> Any:
-        return original(redis, [*names[:4], names[0]], args)
+    def begin(redis: Keys, names: list[str], args: list[Any]) -> Any:
+        return 0 if redis.fields(names[0]) else original(redis, names, args)
 
-    original = memory_scripts.promote
-    return twin("promote", promote)
+    original = memory_scripts.refresh_begin
+    return twin("refresh_begin", begin)
 
 
 @mutant("a refresh is charged to the partner", TWO, at=0)

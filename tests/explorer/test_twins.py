@@ -30,6 +30,7 @@ CALLS = st.one_of(
     st.tuples(st.just("lease_release"), NAMES),
     st.tuples(st.just("stage"), NAMES),
     st.tuples(st.just("promote"), NAMES),
+    st.tuples(st.just("refresh_begin"), NAMES),
     st.tuples(st.just("remove_if"), NAMES),
     st.tuples(st.just("epochs_raise"), NAMES),
     st.tuples(st.just("get_many"), NAMES),
@@ -43,8 +44,8 @@ def _memory() -> MemoryValkey:
 
 def _done(door: Any, tag: str, call: str, name: str) -> Any:
     lease = f"{{{tag}}}:lease"
-    names = ("stage", "result", "pending", "negative", "refresh")
-    stage, result, pending, negative, refresh = keys = [f"{{{tag}}}:{n}" for n in names]
+    names = ("stage", "result", "pending", "negative")
+    stage, result, pending, negative = keys = [f"{{{tag}}}:{n}" for n in names]
     match call:
         case "lease_take":
             return door.run(call, [lease], [name, LONG])[0]
@@ -53,13 +54,12 @@ def _done(door: Any, tag: str, call: str, name: str) -> Any:
         case "stage":
             door.set(stage, name, 60)
             door.set(pending, name, 60)
-            door.set(negative, name, 60)
-            return door.set(refresh, name, 60)
+            return door.set(negative, name, 60)
         case "promote":
             at = AGES[name]
-            return door.run(
-                call, keys, [f"tg2 {at:015d} checked {name}", LONG, at, int(name != "b")]
-            )
+            return door.run(call, keys, [f"tg2 {at:015d} checked {name}", LONG, at])
+        case "refresh_begin":
+            return door.run(call, [f"{{{tag}}}:refresh"], [name, AGES[name], LONG])
         case "remove_if":
             return door.run(call, [result], [f"tg2 {AGES[name]:015d} checked {name}"])
         case "epochs_raise":
@@ -68,7 +68,7 @@ def _done(door: Any, tag: str, call: str, name: str) -> Any:
         case "together":  # of two tags, as accepting asks
             other = f"{{{tag}-other}}:1"
             raised = Script("epochs_raise", (other,), (AGES[name], LONG))
-            told = door.together([Values((stage, result)), raised, Values((refresh,))])
+            told = door.together([Values((stage, result)), raised, Values((negative,))])
             return told, door.get(other)  # in which order they are executed is not said
         case _:
             return door.get_many([*keys, f"{{{tag}}}:1", f"{{{tag}}}:2"])

@@ -5,7 +5,7 @@ Never the truth: whatever is lost here is still in DynamoDB, at the price of tim
 tg:{<job key>}:result    a checked answer (doors/envelope.py)
                pending   the job that is at it: a hint, to be verified on the job
                negative  that the work failed for good lately, and how
-               refresh   that somebody makes a stale answer anew, or tried to a moment ago
+               refresh   which stale answer is made anew, or was to be a moment ago
                stage     a raw answer; no public path reads it
 """
 
@@ -108,14 +108,15 @@ class Cache:
         """Leave a hint that a job is at it."""
         self._valkey.set(_key(job_key, "pending"), job_id, seconds)
 
-    def begin_refresh(self, job_key: str, token: str, seconds: float) -> bool:
+    def begin_refresh(self, job_key: str, stale: Cached, token: str, seconds: float) -> bool:
         """Return whether nobody else makes this answer anew, nor tried to in the last `seconds`.
 
         `token` is the caller's own, to know its mark by where the first reply was lost.
         """
-        life = positive_millis(seconds)
-        key = _key(job_key, "refresh")
-        return bool(self._valkey.run("lease_take", [key], [token, life])[0])
+        at, life = round(stale.answered_at * 1000), positive_millis(seconds)
+        return bool(
+            self._valkey.run("refresh_begin", [_key(job_key, "refresh")], [token, at, life])
+        )
 
     def refuse(self, job_key: str, negative: Negative, now: float) -> None:
         """Remember that the work failed for good."""
@@ -147,11 +148,10 @@ class Cache:
         """Make a checked answer public until its hard end, in one step; never over a newer one."""
         life = answer.hard_until - now
         if life > 0:
-            names = ("stage", "result", "pending", "negative", "refresh")
+            names = ("stage", "result", "pending", "negative")
             keys = [_key(job_key, name) for name in names]
             at = round(answer.answered_at * 1000)
-            envelope, fresh = sealed(job_key, answer), int(not answer.stale(now))
-            args: tuple[str | int, ...] = (envelope, positive_millis(life), at, fresh)
+            args: tuple[str | int, ...] = (sealed(job_key, answer), positive_millis(life), at)
             self._valkey.run("promote", keys, args)
 
 

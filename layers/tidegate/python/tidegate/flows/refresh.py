@@ -50,7 +50,7 @@ def refresh(asked: Asked, stale: Cached, doors: Doors) -> None:
     """
     first = False
     with only_helps(doors.telemetry, asked.request.model):
-        first = doors.cache.begin_refresh(asked.job_key, asked.token, PAUSE)
+        first = doors.cache.begin_refresh(asked.job_key, stale, asked.token, PAUSE)
     if not first:
         return
     try:

@@ -5,11 +5,9 @@
 -- KEYS[2]  tg:{<job key>}:result    what the public path reads
 -- KEYS[3]  tg:{<job key>}:pending   mark of the running job, no longer needed
 -- KEYS[4]  tg:{<job key>}:negative  mark of a failure before, no longer true
--- KEYS[5]  tg:{<job key>}:refresh   mark of a refresh: over, unless the answer is itself stale
 -- ARGV[1]  the checked answer, in its envelope: characters 5 to 19 are when it was made
 -- ARGV[2]  life, milliseconds, > 0
 -- ARGV[3]  when it was made, milliseconds since the epoch
--- ARGV[4]  1 if it is fresh, else 0: one that was only lost here, and is put back
 -- Returns  1 if it is public now, else 0
 local there = tonumber(redis.call('GETRANGE', KEYS[2], 4, 18)) or 0
 redis.call('DEL', KEYS[3])
@@ -20,7 +18,4 @@ end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
 redis.call('RENAME', KEYS[1], KEYS[2])
 redis.call('DEL', KEYS[4])
-if ARGV[4] == '1' then
-  redis.call('DEL', KEYS[5])
-end
 return 1
