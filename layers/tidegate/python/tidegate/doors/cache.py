@@ -57,6 +57,10 @@ class Negative:
     strikes: int
     """How often in a row."""
 
+    def holds(self, now: float) -> bool:
+        """Return whether it keeps the work from being tried; `now` may have been read before it."""
+        return self.until > max(now, self.made_at)
+
 
 @dataclass(frozen=True, slots=True)
 class Look:

@@ -173,6 +173,6 @@ def at_work(asked: Asked, job_id: str | None, doors: Doors, now: float) -> Job |
 def _failure(asked: Asked, look: Look, now: float) -> Negative | None:
     """Return the failure of just now that stands for this work's next one, if one does."""
     known = look.negative
-    if known is None or known.until <= now or not (asked.reusable and asked.directives.read):
+    if known is None or not known.holds(now) or not (asked.reusable and asked.directives.read):
         return None
     return known if asked.entry.cache.negative_ttl else None

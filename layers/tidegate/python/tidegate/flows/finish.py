@@ -117,7 +117,7 @@ class Finish:
     def _from_failure(
         self, job: Job, known: Negative | None, entry: Entry, now: float
     ) -> Outcome | None:
-        if known is None or known.until <= now or not entry.cache.negative_ttl:
+        if known is None or not known.holds(now) or not entry.cache.negative_ttl:
             return None
         if job.replay_count or known.made_at < job.newer_than:
             return None
