@@ -70,7 +70,7 @@ WHOSE: list[tuple[dict[str, str], set[tuple[str, str]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("whose", "left"), WHOSE, ids=lambda each: str(each))
+@pytest.mark.parametrize(("whose", "left"), WHOSE, ids=["a model", "a partner", "both"])
 def test_only_those_that_were_meant_are_void_and_new_ones_count(
     book: Pipeline, whose: dict[str, str], left: set[tuple[str, str]]
 ) -> None:
