@@ -155,7 +155,7 @@ def asked(n: int, priority: str = "normal") -> dict[str, object]:
     return {**BODY, "input": {"messages": [message]}, "priority": priority}
 
 
-@pytest.mark.parametrize(("priority", "many"), [("normal", 60), ("low", 12)])
+@pytest.mark.parametrize(("priority", "many"), [("normal", 24), ("low", 12)])
 def test_a_partner_with_one_job_is_next_behind_all_of_another_ones(
     world: World, priority: str, many: int
 ) -> None:
