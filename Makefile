@@ -35,7 +35,7 @@ down: ## Stop the local stack
 test: setup ## Run all tests, those of the deployed local stack included
 	$(PY) -m pytest -n 2 --no-loadscope-reorder
 
-bench: setup ## Measure: all pairs of faults, kills, outages, … (PARTS="quota storm"; over an hour for all)
+bench: setup ## Measure: all pairs of faults, kills, outages, … (PARTS="quota storm"; some hours for all)
 	$(PY) -m bench $(PARTS)
 
 check: setup ## Lint, formatting, types, direction of imports, house rules
