@@ -65,7 +65,8 @@ def aws(_moto: MockAWS) -> None:
 
 @pytest.fixture
 def valkey(redis_url: str) -> Iterator[Valkey]:
-    door = Valkey(RedisSettings(redis_url, None, None, "us-east-1"), None, SystemClock())
+    # Ten times its usual patience: a busy machine is not a Redis out of reach.
+    door = Valkey(RedisSettings(redis_url, None, None, "us-east-1"), None, SystemClock(), 5.0)
     yield door
     door.close()
 
@@ -100,7 +101,7 @@ def deploy(_one_cloud: None, redis_single: str) -> Iterator[Callable[..., Pipeli
     """Make pipelines of an emptied deployment, on one node of Redis."""
     virtual.empty_moto()
     redis.flush(redis_single)
-    door = Valkey(RedisSettings(redis_single, None, None, "us-east-1"), None, SystemClock())
+    door = Valkey(RedisSettings(redis_single, None, None, "us-east-1"), None, SystemClock(), 5.0)
     yield functools.partial(Pipeline, door)
     door.close()
 

@@ -38,7 +38,7 @@ def cluster(deploy: Deploy, redis_cluster: str) -> Iterator[Pipeline]:
     models = with_cache(negative_ttl=30)
     code = with_cache(MODEL, {"normalise": "code-structure"}).models[MODEL]
     pipeline = deploy(models=models.model_copy(update={"models": {**models.models, MODEL: code}}))
-    pipeline.valkey = Valkey(RedisSettings(redis_cluster, None, None, ""), None, SystemClock())
+    pipeline.valkey = Valkey(RedisSettings(redis_cluster, None, None, ""), None, SystemClock(), 5.0)
     numbered(pipeline)
     yield pipeline
     pipeline.valkey.close()

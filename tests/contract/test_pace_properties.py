@@ -160,7 +160,7 @@ class Fleet:
 @pytest.fixture
 def single(redis_single: str) -> Iterator[Valkey]:
     redis.flush(redis_single)
-    door = Valkey(RedisSettings(redis_single, None, None, ""), None, SystemClock())
+    door = Valkey(RedisSettings(redis_single, None, None, ""), None, SystemClock(), 5.0)
     yield door
     door.close()
 

@@ -13,6 +13,6 @@ from tidegate.settings import RedisSettings
 
 @pytest.fixture
 def valkey(redis_url: str) -> Iterator[Valkey]:
-    door = Valkey(RedisSettings(redis_url, None, None, "us-east-1"), None, SystemClock())
+    door = Valkey(RedisSettings(redis_url, None, None, "us-east-1"), None, SystemClock(), 5.0)
     yield door
     door.close()
