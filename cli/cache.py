@@ -12,14 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import boto3
 import typer
-from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 from rich.console import Console
 
 from cli.caller import caller
 from cli.deployment import Endpoint, Env, Region
 from cli.dlq import WIDE
-from cli.functions import Refused, invoke
+from cli.functions import ONCE_MORE, Refused, client, invoke
 from cli.local.stack import CATALOGUE
 from cli.partners import known
 from tidegate.rules import catalogue
@@ -28,9 +27,6 @@ if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
 
 app = typer.Typer(help="The cache: declare answers void.", no_args_is_help=True)
-
-CONFIG = Config(connect_timeout=5, read_timeout=60, retries={"total_max_attempts": 2})
-"""Twice is once: answers of before stay void."""
 
 UNSEEN = (
     "Redis cannot be reached. It is stored; a Redis that comes back with what it knew before may "
@@ -64,8 +60,8 @@ def invalidate(
         if partner is not None:  # a slip of the pen would be told that all is well
             dynamodb = boto3.client("dynamodb", region_name=region, endpoint_url=endpoint_url)
             known(dynamodb, f"tidegate-{env}-partners", partner)
-        client = _client(region, endpoint_url)
-        answer = invalidated(client, env, model or models[0], model, partner, by, why)
+        workers = client(region, endpoint_url, ONCE_MORE)
+        answer = invalidated(workers, env, model or models[0], model, partner, by, why)
     except (Refused, ClientError, BotoCoreError) as error:
         _wrong(console, str(error))
     since = f"{datetime.fromtimestamp(answer['since'], UTC):%Y-%m-%d %H:%M:%SZ}"
@@ -76,7 +72,7 @@ def invalidate(
 
 
 def invalidated(
-    client: LambdaClient,
+    workers: LambdaClient,
     env: str,
     worker: str,
     model: str | None,
@@ -91,11 +87,7 @@ def invalidated(
     """
     request = {"invalidate": {"model": model, "partner": partner}, "by": by, "why": why}
     busy = f"all workers of {worker} are busy; try again"
-    return invoke(client, f"tidegate-{env}-worker-{worker}", request, busy=busy)
-
-
-def _client(region: str | None, endpoint_url: str | None) -> LambdaClient:
-    return boto3.client("lambda", region_name=region, endpoint_url=endpoint_url, config=CONFIG)
+    return invoke(workers, f"tidegate-{env}-worker-{worker}", request, busy=busy)
 
 
 def _wrong(console: Console, sentence: str) -> NoReturn:

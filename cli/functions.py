@@ -5,14 +5,25 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+import boto3
+from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
 
 
+ONCE_MORE = Config(connect_timeout=5, read_timeout=60, retries={"total_max_attempts": 2})
+"""For what may be asked twice: twice is once."""
+
+
 class Refused(Exception):
     """The function did not do what it was asked; `str()` says why."""
+
+
+def client(region: str | None, endpoint_url: str | None, config: Config) -> LambdaClient:
+    """Return what functions are invoked by, where the command's options say."""
+    return boto3.client("lambda", region_name=region, endpoint_url=endpoint_url, config=config)
 
 
 def invoke(

@@ -11,9 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
-import boto3
 import typer
-from botocore.config import Config
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -21,7 +19,7 @@ from rich.text import Text
 from cli.caller import caller
 from cli.deployment import Endpoint, Env, Region
 from cli.dlq import WIDE
-from cli.functions import Refused, invoke
+from cli.functions import ONCE_MORE, Refused, client, invoke
 from cli.local.stack import CATALOGUE
 from tidegate.rules import catalogue
 
@@ -29,9 +27,6 @@ if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
 
 app = typer.Typer(help="Models: pause one, resume it, show their pace.", no_args_is_help=True)
-
-CONFIG = Config(connect_timeout=5, read_timeout=60, retries={"total_max_attempts": 2})
-"""Twice is once: the last word counts."""
 
 AT_ONCE = 8
 """Workers asked side by side: one that has to be started takes seconds."""
@@ -58,7 +53,7 @@ def pause(
     """Let no call of a model begin; its jobs wait. Calls under way end as usual."""
     request: dict[str, Any] = {"switch": "pause", "by": caller(region, endpoint_url), "why": why}
     request |= {} if for_ is None else {"seconds": for_}
-    _run(_client(region, endpoint_url), env, [model], request)
+    _run(client(region, endpoint_url, ONCE_MORE), env, [model], request)
 
 
 @app.command()
@@ -72,7 +67,7 @@ def resume(
     """Let a model be called again; ends a cool-down as well."""
     request = {"switch": "resume", "by": caller(region, endpoint_url)}
     request |= {} if why is None else {"why": why}
-    _run(_client(region, endpoint_url), env, [model], request)
+    _run(client(region, endpoint_url, ONCE_MORE), env, [model], request)
 
 
 @app.command()
@@ -84,17 +79,19 @@ def show(
 ) -> None:
     """Show which models are paused, by whom or by their vendor, and how fast they are used."""
     models = [model] if model else list(catalogue.load(CATALOGUE, env).models)
-    _run(_client(region, endpoint_url), env, models, {"switch": "show"})
+    _run(client(region, endpoint_url, ONCE_MORE), env, models, {"switch": "show"})
 
 
-def switched(client: LambdaClient, env: str, model: str, request: dict[str, Any]) -> dict[str, Any]:
+def switched(
+    workers: LambdaClient, env: str, model: str, request: dict[str, Any]
+) -> dict[str, Any]:
     """Return what a model's worker answers to one turn of its switch, or to a look at it.
 
     Raises:
         Refused: it could not be reached, failed, or says that the request is wrong.
     """
     busy = "all its workers are busy; try again"
-    return invoke(client, f"tidegate-{env}-worker-{model}", request, busy=busy)
+    return invoke(workers, f"tidegate-{env}-worker-{model}", request, busy=busy)
 
 
 def state(answer: dict[str, Any]) -> str:
@@ -110,10 +107,10 @@ def state(answer: dict[str, Any]) -> str:
     return "one, to try" if cool_down["in_a_row"] else "yes"
 
 
-def _run(client: LambdaClient, env: str, models: Sequence[str], request: dict[str, Any]) -> None:
+def _run(workers: LambdaClient, env: str, models: Sequence[str], request: dict[str, Any]) -> None:
     def ask(model: str) -> dict[str, Any] | Refused:
         try:
-            return switched(client, env, model, request)
+            return switched(workers, env, model, request)
         except Refused as refused:
             return refused
 
@@ -148,7 +145,3 @@ def _show(console: Console, answers: Sequence[dict[str, Any]]) -> None:
 def _moment(seconds: float | None) -> str:
     """Return a time since the epoch in words; nothing if there is none."""
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%SZ}" if seconds else ""
-
-
-def _client(region: str | None, endpoint_url: str | None) -> LambdaClient:
-    return boto3.client("lambda", region_name=region, endpoint_url=endpoint_url, config=CONFIG)

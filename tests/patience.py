@@ -8,6 +8,10 @@ from typing import TypeVar
 
 Found = TypeVar("Found")
 
+REDIS = 5.0
+"""Seconds a test gives Redis to reply, ten times what a function does: a busy machine is neither a
+Redis out of reach nor a second trouble beside one that is meant."""
+
 
 def until(look: Callable[[], Found | None], *, patience: float, awaited: str) -> Found:
     """Return what `look` finds; it is called again until that is something.

@@ -18,6 +18,7 @@ from sweeper.build import build as build_sweeper
 from sweeper.handler import handle as handle_sweep
 from tests.cloud import REGION as REGION
 from tests.cloud import create_tables_and_queues as create_tables_and_queues
+from tests.event_source import record
 from tests.fakes import FakeClock, FakeIds, LambdaContext, ScriptedVendor
 from tests.redis_time import pass_time
 from tidegate.doors.dynamo import Table
@@ -173,19 +174,10 @@ class Pipeline:
         messages = reply.get("Messages", [])
         entry = self.models.models[model]
         for message in messages:
-            record = {
-                "messageId": message["MessageId"],
-                "receiptHandle": message["ReceiptHandle"],
-                "body": message["Body"],
-                "attributes": message["Attributes"],
-                "messageAttributes": {
-                    name: {"stringValue": value["StringValue"], "dataType": value["DataType"]}
-                    for name, value in message.get("MessageAttributes", {}).items()
-                },
-                "eventSourceARN": f"arn:aws:sqs:{REGION}:123456789012:{url.rpartition('/')[2]}",
-            }
+            arn = f"arn:aws:sqs:{REGION}:123456789012:{url.rpartition('/')[2]}"
             context: Any = LambdaContext(remaining)
-            result = handle_worker({"Records": [record]}, context, self.worker(model), entry)
+            event = {"Records": [record(message, arn)]}
+            result = handle_worker(event, context, self.worker(model), entry)
             if not result["batchItemFailures"]:
                 self.sqs.delete_message(QueueUrl=url, ReceiptHandle=message["ReceiptHandle"])
         return len(messages)

@@ -19,6 +19,7 @@ from typing import Any
 from bench.peers.batch import Batch
 from cli import ROOT
 from cli.local.processes import environment
+from tests.event_source import record
 
 AWS_CALLS: Counter[str] = Counter()
 """In a function's process: its HTTP requests to AWS."""
@@ -62,20 +63,8 @@ def worked(queue_url: str) -> int:
         AttributeNames=["All"], MessageAttributeNames=["All"],
     )  # fmt: skip
     messages = reply.get("Messages", [])
-    records = [
-        {
-            "messageId": message["MessageId"],
-            "receiptHandle": message["ReceiptHandle"],
-            "body": message["Body"],
-            "attributes": message["Attributes"],
-            "messageAttributes": {
-                name: {"stringValue": value["StringValue"], "dataType": value["DataType"]}
-                for name, value in message.get("MessageAttributes", {}).items()
-            },
-            "eventSourceARN": f"arn:aws:sqs:x:0:{queue_url.rpartition('/')[2]}",
-        }
-        for message in messages
-    ]
+    arn = f"arn:aws:sqs:x:0:{queue_url.rpartition('/')[2]}"
+    records = [record(message, arn) for message in messages]
     failed = handler({"Records": records}, _context())["batchItemFailures"]
     return len(messages) - len(failed)
 

@@ -23,6 +23,8 @@ from worker.handler import handle
 
 Deploy = Callable[..., Pipeline]
 CHAT = "chat-mini"
+PRICE = 7
+"""Micro-credits of a hit, in the fixture `lives`."""
 SOFT, HARD = 1000, 5000
 """Seconds of the lives that `with_cache` gives where nothing else is said."""
 

@@ -16,7 +16,9 @@ from moto.core.models import MockAWS
 
 from cli.local import redis
 from tests.contract import virtual
+from tests.contract.caching import CHAT, PRICE, numbered, priced, with_cache
 from tests.contract.world import World, deployed
+from tests.patience import REDIS
 from tests.pipeline import Pipeline, catalogue, create_tables_and_queues
 from tidegate.clock import SystemClock
 from tidegate.doors.valkey import Valkey
@@ -65,8 +67,7 @@ def aws(_moto: MockAWS) -> None:
 
 @pytest.fixture
 def valkey(redis_url: str) -> Iterator[Valkey]:
-    # Ten times its usual patience: a busy machine is not a Redis out of reach.
-    door = Valkey(RedisSettings(redis_url, None, None, "us-east-1"), None, SystemClock(), 5.0)
+    door = Valkey(RedisSettings(redis_url, None, None, "us-east-1"), None, SystemClock(), REDIS)
     yield door
     door.close()
 
@@ -101,9 +102,17 @@ def deploy(_one_cloud: None, redis_single: str) -> Iterator[Callable[..., Pipeli
     """Make pipelines of an emptied deployment, on one node of Redis."""
     virtual.empty_moto()
     redis.flush(redis_single)
-    door = Valkey(RedisSettings(redis_single, None, None, "us-east-1"), None, SystemClock(), 5.0)
+    door = Valkey(RedisSettings(redis_single, None, None, "us-east-1"), None, SystemClock(), REDIS)
     yield functools.partial(Pipeline, door)
     door.close()
+
+
+@pytest.fixture
+def lives(deploy: Callable[..., Pipeline]) -> Pipeline:
+    """Chat that is fresh for `SOFT` and served for `HARD` seconds, at `PRICE`; numbered answers."""
+    made_so = deploy(models=priced(CHAT, with_cache(), PRICE))
+    numbered(made_so)
+    return made_so
 
 
 @pytest.fixture

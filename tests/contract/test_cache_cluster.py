@@ -25,6 +25,7 @@ from tests.contract.caching import (
 )
 from tests.contract.test_cache_code import MODEL, NAMES, ONE, asked
 from tests.fakes import answer
+from tests.patience import REDIS
 from tests.pipeline import Pipeline
 from tidegate.clock import SystemClock
 from tidegate.doors.valkey import Valkey
@@ -38,7 +39,8 @@ def cluster(deploy: Deploy, redis_cluster: str) -> Iterator[Pipeline]:
     models = with_cache(negative_ttl=30)
     code = with_cache(MODEL, {"normalise": "code-structure"}).models[MODEL]
     pipeline = deploy(models=models.model_copy(update={"models": {**models.models, MODEL: code}}))
-    pipeline.valkey = Valkey(RedisSettings(redis_cluster, None, None, ""), None, SystemClock(), 5.0)
+    settings = RedisSettings(redis_cluster, None, None, "")
+    pipeline.valkey = Valkey(settings, None, SystemClock(), REDIS)
     numbered(pipeline)
     yield pipeline
     pipeline.valkey.close()

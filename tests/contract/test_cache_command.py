@@ -61,7 +61,7 @@ def tidegate(aws: None, monkeypatch: pytest.MonkeyPatch) -> Command:
         add_partner(client_of_dev(), "partners", partner)
 
     def command(functions: Functions, *words: str, why: str = "wrong answers") -> Result:
-        monkeypatch.setattr(cli.cache, "_client", lambda *_: functions)
+        monkeypatch.setattr(cli.cache, "client", lambda *_: functions)
         return CliRunner().invoke(
             app, ["cache", "invalidate", *words, "--env", "dev", "--why", why]
         )

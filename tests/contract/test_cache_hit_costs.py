@@ -21,6 +21,7 @@ from tests.contract.caching import (
 from tests.contract.redis_proxy import Proxy, before
 from tests.contract.test_cache_code import MODEL, NAMES, ONE, asked
 from tests.fakes import answer
+from tests.patience import REDIS
 from tests.pipeline import Pipeline
 from tidegate.clock import SystemClock
 from tidegate.doors.valkey import Valkey
@@ -34,7 +35,7 @@ def proxied(deploy: Deploy, redis_single: str) -> Iterator[tuple[Pipeline, Proxy
     entries = {**models.models, MODEL: with_cache(MODEL, code).models[MODEL]}
     pipeline = deploy(models=models.model_copy(update={"models": entries}))
     with before(redis_single) as (proxy, url):
-        door = Valkey(RedisSettings(url, None, None, ""), None, SystemClock(), 5.0)
+        door = Valkey(RedisSettings(url, None, None, ""), None, SystemClock(), REDIS)
         pipeline.valkey = door
         yield pipeline, proxy
         door.close()

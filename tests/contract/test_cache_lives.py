@@ -10,13 +10,12 @@ from tests.contract import books
 from tests.contract.caching import (
     CHAT,
     HARD,
+    PRICE,
     SOFT,
     Deploy,
     chat,
     entry_key,
     made,
-    numbered,
-    priced,
     refreshes,
     results,
     spent,
@@ -26,16 +25,6 @@ from tests.contract.caching import (
 from tests.fakes import FakeIds
 from tests.pipeline import Answer, Pipeline
 from tidegate.rules.job import Status
-
-PRICE = 7
-
-
-@pytest.fixture
-def lives(deploy: Deploy) -> Pipeline:
-    """Chat that is fresh for `SOFT` and served for `HARD` seconds, at `PRICE`; numbered answers."""
-    made_so = deploy(models=priced(CHAT, with_cache(), PRICE))
-    numbered(made_so)
-    return made_so
 
 
 def text(hit: Answer) -> Any:

@@ -10,15 +10,13 @@ from botocore.exceptions import ClientError
 
 from tests.contract import books
 from tests.contract.caching import (
-    CHAT,
+    PRICE,
     SOFT,
     Deploy,
     beside,
     chat,
     forget,
     made,
-    numbered,
-    priced,
     refreshes,
     spent,
     watching,
@@ -32,16 +30,6 @@ from tidegate.errors import VendorFailed, VendorRefused
 from tidegate.flows.refresh import PAUSE
 from tidegate.rules.job import Status
 from tidegate.rules.pacing import Shares
-
-PRICE = 7
-
-
-@pytest.fixture
-def lives(deploy: Deploy) -> Pipeline:
-    """Chat that is fresh for `SOFT` seconds, at `PRICE`; numbered answers."""
-    pipeline = deploy(models=priced(CHAT, with_cache(), PRICE))
-    numbered(pipeline)
-    return pipeline
 
 
 def stale(pipeline: Pipeline, key: str) -> Answer:

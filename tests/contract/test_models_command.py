@@ -60,7 +60,7 @@ def tidegate(aws: None, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result
     Telemetry("worker", "local")  # a logger writes where its first maker did
 
     def command(functions: Functions, *words: str) -> Result:
-        monkeypatch.setattr(cli.models, "_client", lambda *_: functions)
+        monkeypatch.setattr(cli.models, "client", lambda *_: functions)
         return CliRunner().invoke(app, ["models", *words, "--env", "dev"])
 
     return command

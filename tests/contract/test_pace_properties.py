@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from cli.local import redis
 from tests.contract.paces import caller, kept, later, pace
+from tests.patience import REDIS
 from tests.properties import ONE_SERVER
 from tidegate.clock import SystemClock
 from tidegate.doors.pace import Caller
@@ -160,7 +161,7 @@ class Fleet:
 @pytest.fixture
 def single(redis_single: str) -> Iterator[Valkey]:
     redis.flush(redis_single)
-    door = Valkey(RedisSettings(redis_single, None, None, ""), None, SystemClock(), 5.0)
+    door = Valkey(RedisSettings(redis_single, None, None, ""), None, SystemClock(), REDIS)
     yield door
     door.close()
 

@@ -18,15 +18,13 @@ from cli.local import redis
 from tests.contract.redis_calls import ANSWER, CALLS, KEY, Doors, promoted, staged
 from tests.contract.redis_proxy import GREETING, Proxy, Trouble, before
 from tests.fakes import FakeClock
+from tests.patience import REDIS
 from tidegate.doors.valkey import REST, TIMEOUT, Valkey
 from tidegate.errors import CacheUnavailable
 from tidegate.settings import RedisSettings
 
-PATIENCE = 5.0
-"""Seconds: a busy machine is no second trouble."""
 
-
-def _door(url: str, timeout: float = PATIENCE) -> tuple[Valkey, FakeClock]:
+def _door(url: str, timeout: float = REDIS) -> tuple[Valkey, FakeClock]:
     clock = FakeClock()
     return Valkey(RedisSettings(url, None, None, ""), None, clock, timeout), clock
 
@@ -41,7 +39,7 @@ def trouble() -> Trouble:
 def single(redis_single: str, trouble: Trouble) -> Iterator[tuple[Doors, Proxy]]:
     redis.flush(redis_single)
     with before(redis_single) as (proxy, url):
-        valkey, clock = _door(url, 2 * TIMEOUT if trouble is Trouble.STALLED else PATIENCE)
+        valkey, clock = _door(url, 2 * TIMEOUT if trouble is Trouble.STALLED else REDIS)
         yield Doors(valkey, clock, proxy.next), proxy
         assert proxy.spent
         valkey.close()

@@ -29,7 +29,7 @@ class TidegateError(Exception):
 
 
 class RequestRefused(TidegateError, status=400, code="invalid_request"):
-    """A 4xx: what was wrong, where (JSON pointers), what to do."""
+    """A 4xx, or the 504 that was asked for: what was wrong, where (JSON pointers), what to do."""
 
     def __init__(self, detail: str, *, pointers: tuple[tuple[str, str], ...] = ()) -> None:
         super().__init__(detail)

@@ -24,7 +24,7 @@ from tidegate.rules.job import OPERATOR
 from tidegate.telemetry import Telemetry
 
 PAUSE = 300.0
-"""Seconds after a refresh was begun in which no other is, unless it succeeds."""
+"""Seconds after a refresh was begun in which no other is for the same stale answer."""
 
 TURNS = 3
 """Tries to set the cost aside: other refreshes use the same account."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any
 
 from tidegate.clock import Clock
 from tidegate.doors.assets import Assets
@@ -49,17 +50,12 @@ class VendorDesk:
             took = self.clock.now() - begun
             self.telemetry.duration("UpstreamLatency", took, model=job.model, vendor=entry.vendor)
             self.telemetry.bind(upstream_ms=round(took * 1000))
-        staged = self._staged(job, answer, round(took * 1000))
-        expected = asked["params"].get("n", 1) if entry.task == "image" else 0
-        structure = asked.get("structure") or {"key": None, "names": []}
-        return replace(
-            staged,
-            expected_images=expected,
-            structure_key=structure["key"],
-            names=tuple(structure["names"]),
-        )
+        return self._staged(job, answer, round(took * 1000), asked)
 
-    def _staged(self, job: Job, answer: VendorAnswer, upstream_ms: int) -> Staged:
+    def _staged(
+        self, job: Job, answer: VendorAnswer, upstream_ms: int, asked: dict[str, Any]
+    ) -> Staged:
+        structure = asked.get("structure") or {"key": None, "names": []}
         images = [
             {
                 "key": self.assets.put(image.content, image.content_type),
@@ -77,4 +73,7 @@ class VendorDesk:
             upstream_ms=upstream_ms,
             vendor_request_id=answer.request_id,
             answered_at=self.clock.now(),
+            expected_images=asked["params"].get("n", 1) if job.task == "image" else 0,
+            structure_key=structure["key"],
+            names=tuple(structure["names"]),
         )
