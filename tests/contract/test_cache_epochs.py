@@ -28,7 +28,7 @@ from tests.contract.paces import kept
 from tests.pipeline import Pipeline
 from tidegate.doors.epochs import LIFE
 from tidegate.doors.valkey import Valkey
-from tidegate.rules.policies import Contract
+from tidegate.rules.contracts import Contract
 
 CLAUDE = "chat-claude"
 

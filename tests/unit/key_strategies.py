@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from tests.unit.key_requests import MODELS, SCHEMA, Ask
 from tidegate.rules.catalogue import Entry
+from tidegate.rules.contracts import Contract
 from tidegate.rules.epochs import Epochs
-from tidegate.rules.policies import Contract, Parameter
+from tidegate.rules.policies import Parameter
 
 Change = tuple[str, Ask]
 

@@ -13,16 +13,22 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, StringConstraints, ValidationError, model_validator
 
 from tidegate.rules.canonical import canonical
+from tidegate.rules.contracts import (
+    CHECKED,
+    AnswerChecks,
+    Contract,
+    ReferenceSource,
+    SetName,
+)
 from tidegate.rules.pacing import Pace, PartnerLimits, Shares
 from tidegate.rules.policies import (
     CachePolicy,
-    Contract,
     Parameter,
     Price,
     RetryPolicy,
-    Strict,
     Timeouts,
 )
+from tidegate.rules.strict import Strict
 
 Task = Literal["chat", "code", "image", "extract"]
 Adapter = Literal["openai-chat", "anthropic-messages", "cohere-chat", "openai-images"]
@@ -72,6 +78,7 @@ class Entry(Strict):
     ignore_comments: bool = False
     """Whether comments in code are among it."""
     contract: Contract | None = None
+    answer: AnswerChecks = AnswerChecks()
     price: Price = Price()
     pace: Pace = Pace()
     shares: Shares = Shares()
@@ -91,6 +98,8 @@ class Entry(Strict):
                     raise ValueError(f"{name}: task image takes no instructions")
         if self.task != "code" and self.normalise in CODE:
             raise ValueError(f"normalise: {self.normalise} is for task code")
+        for name in self.answer.model_fields_set - CHECKED[self.task]:
+            raise ValueError(f"answer.{name}: is not for task {self.task}")
         if self.ignore_comments and self.normalise not in CODE:
             raise ValueError("ignore_comments needs normalise code or code-structure")
         if len({each.lower() for each in self.locales}) < len(self.locales):
@@ -137,12 +146,33 @@ class Catalogue(Strict):
 
     models: dict[str, Entry]
     partners: PartnerLimits = PartnerLimits()
+    references: dict[SetName, ReferenceSource] = Field(default_factory=dict)
+    """The sets that contracts may refer to."""
+
+    def sources(self, model: str) -> dict[str, ReferenceSource]:
+        """Return the sets that a model's contract refers to."""
+        contract = self.models[model].contract
+        return (
+            {each.set: self.references[each.set] for each in contract.references}
+            if contract
+            else {}
+        )
 
     @model_validator(mode="after")
     def _names(self) -> Catalogue:
         for name in self.models:
             if not name.replace("-", "").isalnum() or name.lower() != name or len(name) > 30:
                 raise ValueError(f"models.{name}: a name is lower-case letters, digits, hyphens")
+        return self
+
+    @model_validator(mode="after")
+    def _sets_are_there(self) -> Catalogue:
+        for name, entry in self.models.items():
+            for reference in entry.contract.references if entry.contract else ():
+                if reference.set not in self.references:
+                    raise ValueError(
+                        f"models.{name}.contract.references: there is no references.{reference.set}"
+                    )
         return self
 
 

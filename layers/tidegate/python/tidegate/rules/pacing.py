@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from tidegate.rules.policies import Strict
+from tidegate.rules.strict import Strict
 
 MINUTE = 60.0
 """Seconds."""

@@ -1,4 +1,4 @@
-"""The parts of a catalogue entry: parameters, timeouts, retries, reuse, contract, price.
+"""The parts of a catalogue entry: parameters, timeouts, retries, reuse, price.
 
 Unknown keys are errors everywhere.
 """
@@ -6,9 +6,11 @@ Unknown keys are errors everywhere.
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
+
+from tidegate.rules.strict import Strict
 
 Reuse = Literal["always", "deterministic", "never"]
 
@@ -18,12 +20,6 @@ LEASE_MARGIN = 10.0
 VISIBILITY_FACTOR = 6
 """AWS: a queue's visibility timeout is at least six times its function's timeout
 (docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html)."""
-
-
-class Strict(BaseModel):
-    """A part that knows all its keys."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class Parameter(Strict):
@@ -147,17 +143,6 @@ class CachePolicy(Strict):
         if self.soft_ttl is None:
             return until, until
         return min(self.soft_ttl * (1 - self.jitter * soft), until), until
-
-
-class Contract(Strict):
-    """What an answer must be before anybody sees it."""
-
-    schema_: dict[str, Any] = Field(alias="schema")
-    """JSON Schema 2020-12; objects are closed unless it says otherwise."""
-    version: str = "1"
-    """Of what the schema means: raise it to check answers anew that are the same by the schema."""
-    fenced: bool = False
-    """Whether JSON inside one Markdown fence is accepted."""
 
 
 class Price(Strict):
