@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from cli import cache, dlq, ledger, models, partners
+from cli import cache, dlq, ledger, models, partners, quarantine, references
 from cli.demo.command import demo
 from cli.local import commands as local
 
@@ -21,3 +21,5 @@ app.add_typer(dlq.app, name="dlq")
 app.add_typer(ledger.app, name="ledger")
 app.add_typer(models.app, name="models")
 app.add_typer(cache.app, name="cache")
+app.add_typer(references.app, name="references")
+app.add_typer(quarantine.app, name="quarantine")

@@ -1,6 +1,9 @@
-"""What must outlive everything else: jobs, money, partners, assets, quarantined answers, keys."""
+"""What must outlive everything else: jobs, money, partners, references, assets, keys."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
 
 from aws_cdk import Aws, Duration, Fn
 from aws_cdk import aws_dynamodb as dynamodb
@@ -14,11 +17,16 @@ from constructs import Construct
 from infra.environment import EnvironmentConfig
 from infra.functions import removal
 from infra.policy import acknowledge
+from tidegate.rules.contracts import ReferenceSource
+from tidegate.rules.quarantine import KEPT
 
 TTL_ATTRIBUTE = "expires_at"
 
 DUE_INDEX = "due"
 """Of jobs: what the sweeper must look at, and when. Sparse: few jobs are in it."""
+
+Folder = Literal["assets", "outputs", "quarantine"]
+"""Of the assets bucket: images, large inputs and outputs, and raw answers that failed the gate."""
 
 _TRANSACTION = (
     "dynamodb:PutItem",
@@ -31,9 +39,19 @@ _TRANSACTION = (
 
 
 class Data(Construct):
-    """Tables, bucket, quarantine queue and one secret per vendor account."""
+    """Tables, bucket, quarantine queue and one secret per vendor account.
 
-    def __init__(self, scope: Construct, construct_id: str, *, config: EnvironmentConfig) -> None:
+    `references` are the catalogue's sets: where one is in PostgreSQL there is a secret for it.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        config: EnvironmentConfig,
+        references: Mapping[str, ReferenceSource],
+    ) -> None:
         super().__init__(scope, construct_id)
         self._config = config
         self.jobs = self._table("jobs")
@@ -46,6 +64,8 @@ class Data(Construct):
         # Entries are for ever: nothing expires, and no function may delete.
         self.ledger = self._table("ledger", expires=False)
         self.partners = self._table("partners")
+        # A set is valid until the next one is loaded: each load removes what nobody reads any more.
+        self.references = self._table("references", expires=False)
         # Bucket names are the world's, so this one tells the account and the region as well.
         self._bucket_name = f"{config.named('assets')}-{Aws.ACCOUNT_ID}-{config.region}"
         self.assets = self._bucket()
@@ -60,9 +80,28 @@ class Data(Construct):
         )
         acknowledge(
             self.quarantine,
-            {"AwsSolutions-SQS3": "Nothing consumes quarantined answers; operators read them."},
+            {"AwsSolutions-SQS3": "No consumer: a message reminds, until operators have decided."},
         )
-        self.secrets = {vendor: self._secret(vendor) for vendor in config.vendors}
+        self.secrets = {
+            vendor: self._secret(
+                f"Secret-{vendor}",
+                config.vendors[vendor].secret,
+                f"API key of the {vendor} account, as plain text",
+                "Vendors have no API for it; operators rotate the keys.",
+            )
+            for vendor in config.vendors
+        }
+        self.references_secret_name = f"tidegate/{config.name}/references"
+        self.references_secret = (
+            self._secret(
+                "Secret-references",
+                self.references_secret_name,
+                "Connection string of the PostgreSQL that reference sets are in, as plain text",
+                "Whoever looks after that database rotates its password.",
+            )
+            if any(source.source == "postgresql" for source in references.values())
+            else None
+        )
 
     @property
     def queue_url_prefix(self) -> str:
@@ -86,10 +125,14 @@ class Data(Construct):
         """Let a function add entries and change balances, and do `reads`; nobody deletes."""
         _allow(grantee, self.ledger.table_arn, "dynamodb:PutItem", "dynamodb:UpdateItem", *reads)
 
-    def grant_assets(self, function: lambda_.Function, *actions: str) -> None:
-        """Let a function do `actions`, such as `s3:GetObject`, with objects of the bucket."""
+    def grant_references(self, grantee: iam.IGrantable) -> None:
+        """Let a function look values up; nobody but an operator's command loads them."""
+        _allow(grantee, self.references.table_arn, "dynamodb:GetItem", "dynamodb:BatchGetItem")
+
+    def grant_objects(self, function: lambda_.Function, folder: Folder, *actions: str) -> None:
+        """Let a function do `actions`, such as `s3:GetObject`, with a folder of the bucket."""
         # By name, not by reference: cdk-nag's id of the finding can then be written down.
-        objects = f"arn:{Aws.PARTITION}:s3:::{self._bucket_name}/*"
+        objects = f"arn:{Aws.PARTITION}:s3:::{self._bucket_name}/{folder}/*"
         function.add_to_role_policy(iam.PolicyStatement(actions=list(actions), resources=[objects]))
         finding = objects.replace(Aws.PARTITION, "<AWS::Partition>")
         finding = finding.replace(Aws.ACCOUNT_ID, "<AWS::AccountId>")
@@ -140,7 +183,14 @@ class Data(Construct):
                     # after its deadline (a day) or its answer's reuse (a week) ends.
                     expiration=Duration.days(90),
                     abort_incomplete_multipart_upload_after=Duration.days(1),
-                )
+                ),
+                # Of two rules S3 follows the shorter. A day longer than the record, which so finds
+                # its raw answer as long as there is a record.
+                s3.LifecycleRule(
+                    id="expire-quarantine",
+                    prefix="quarantine/",
+                    expiration=Duration.days(KEPT // 86_400 + 1),
+                ),
             ],
             removal_policy=removal(self._config),
         )
@@ -161,18 +211,21 @@ class Data(Construct):
             removal_policy=removal(self._config),
         )
 
-    def _secret(self, vendor: str) -> secretsmanager.Secret:
-        """Return the secret of a vendor; it begins as noise, an operator puts the key in."""
+    def _secret(
+        self, construct_id: str, name: str, description: str, unrotated: str
+    ) -> secretsmanager.Secret:
+        """Return a secret that begins as noise, until an operator puts the value in.
+
+        `unrotated` is why Secrets Manager does not rotate it.
+        """
         made = secretsmanager.Secret(
             self,
-            f"Secret-{vendor}",
-            secret_name=self._config.vendors[vendor].secret,
-            description=f"API key of the {vendor} account, as plain text",
+            construct_id,
+            secret_name=name,
+            description=description,
             removal_policy=removal(self._config),
         )
-        acknowledge(
-            made, {"AwsSolutions-SMG4": "Vendors have no API for it; operators rotate the keys."}
-        )
+        acknowledge(made, {"AwsSolutions-SMG4": unrotated})
         return made
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from aws_cdk import Annotations
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_lambda_event_sources as sources
@@ -14,6 +16,7 @@ from infra.environment import EnvironmentConfig
 from infra.functions import FunctionFactory, Placement
 from infra.queues import add_queues
 from tidegate.rules.catalogue import CatalogueError, Entry
+from tidegate.rules.contracts import ReferenceSource
 from tidegate.rules.pacing import share_of
 from tidegate.rules.policies import VISIBILITY_FACTOR
 
@@ -57,6 +60,7 @@ class Model(Construct):
         name: str,
         *,
         entry: Entry,
+        references: Mapping[str, ReferenceSource],
         config: EnvironmentConfig,
         data: Data,
         cache: CacheAccess,
@@ -99,6 +103,7 @@ class Model(Construct):
                 "VENDOR_BASE_URL": vendor.base_url,
                 "VENDOR_SECRET": vendor.secret,
                 **cache.environment,
+                **_references(references, data),
             },
         )
         # Together more than the calls the vendor may have in flight: which worker calls, the pace
@@ -107,18 +112,40 @@ class Model(Construct):
         _feed(self.worker, self.queues.low, low)
         data.grant_jobs(self.worker)
         data.grant_ledger(self.worker)
-        data.grant_assets(self.worker, "s3:GetObject", "s3:PutObject")
+        data.grant_objects(self.worker, "assets", "s3:PutObject")
+        data.grant_objects(self.worker, "outputs", "s3:GetObject", "s3:PutObject")
+        # It reads what it has put there when an operator has released the answer.
+        data.grant_objects(self.worker, "quarantine", "s3:GetObject", "s3:PutObject")
         self.queues.grant_send(self.worker)
         for queue in (self.queues.dlq, data.quarantine):
             queue.grant(self.worker, "sqs:SendMessage")
         secret.grant_read(self.worker)
         cache.grant(self.worker)
+        self._grant_references(references, data)
+
+    def _grant_references(self, references: Mapping[str, ReferenceSource], data: Data) -> None:
+        kinds = {source.source for source in references.values()}
+        if "dynamodb" in kinds:
+            data.grant_references(self.worker)
+        if "postgresql" in kinds and data.references_secret is not None:
+            data.references_secret.grant_read(self.worker)
 
     def _check_pace(self, name: str, entry: Entry) -> None:
         """Tell whoever synthesises that the entry's limits and its places do not fit."""
         wrong = entry.pace.mismatch(entry.in_flight)
         if wrong:
             Annotations.of(self).add_warning_v2(PACE_WARNING, f"models.{name}.pace: {wrong}")
+
+
+def _references(references: Mapping[str, ReferenceSource], data: Data) -> dict[str, str]:
+    """Return what a worker is told of where the sets are that its entry refers to."""
+    told = {}
+    for source in references.values():
+        if source.source == "dynamodb":
+            told["REFERENCES_TABLE"] = data.references.table_name
+        else:
+            told["REFERENCES_SECRET"] = data.references_secret_name
+    return told
 
 
 def _feed(worker: lambda_.Function, queue: sqs.Queue, concurrency: int) -> None:

@@ -58,7 +58,7 @@ def compose(app: App, *, config: EnvironmentConfig, catalogue: Catalogue, root: 
             cache_stack, "Cache", config=config, limits=config.cache, network=network
         ).access
     data_stack = _stack(app, config, "data", "What must outlive a deployment")
-    data = Data(data_stack, "Data", config=config)
+    data = Data(data_stack, "Data", config=config, references=catalogue.references)
     service_stack = _stack(app, config, "service", "API, queues, workers, repair, alarms")
     functions = FunctionFactory(service_stack, "Functions", config=config, root=root)
     placement = network.placement if network else None
@@ -67,6 +67,7 @@ def compose(app: App, *, config: EnvironmentConfig, catalogue: Catalogue, root: 
             service_stack,
             name,
             entry=entry,
+            references=catalogue.sources(name),
             config=config,
             data=data,
             cache=access,
@@ -119,6 +120,7 @@ def _outputs(data_stack: Stack, data: Data, service_stack: Stack, api: Api) -> N
     CfnOutput(data_stack, "JobsTable", value=data.jobs.table_name)
     CfnOutput(data_stack, "LedgerTable", value=data.ledger.table_name)
     CfnOutput(data_stack, "PartnersTable", value=data.partners.table_name)
+    CfnOutput(data_stack, "ReferencesTable", value=data.references.table_name)
     CfnOutput(data_stack, "AssetsBucket", value=data.assets.bucket_name)
     CfnOutput(data_stack, "QuarantineUrl", value=data.quarantine.queue_url)
     CfnOutput(service_stack, "ApiUrl", value=api.url, description="/v1/jobs follows")

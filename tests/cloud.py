@@ -7,9 +7,15 @@ from typing import Any
 
 import boto3
 
+from tidegate.clock import SystemClock, SystemIds
+from tidegate.doors.dynamo import Table
+from tidegate.doors.reference_sets import ReferenceSets
 from tidegate.rules.catalogue import Catalogue
 
 REGION = "us-east-1"
+
+ACCOUNTS = [str(number) for number in (1, 7, *range(1001, 1021), 4711)]
+"""The members of the set `accounts`."""
 
 JOBS_INDEX: dict[str, Any] = {
     "attributes": [
@@ -34,7 +40,7 @@ JOBS_INDEX: dict[str, Any] = {
 def create_tables_and_queues(models: Catalogue) -> None:
     """Make in moto what the CDK app makes in the cloud, as far as the handlers care."""
     dynamodb = boto3.client("dynamodb", region_name=REGION)
-    for table in ("jobs", "partners", "ledger"):
+    for table in ("jobs", "partners", "ledger", "references"):
         index = JOBS_INDEX if table == "jobs" else {}
         dynamodb.create_table(
             TableName=table,
@@ -50,6 +56,7 @@ def create_tables_and_queues(models: Catalogue) -> None:
             ],
             **index.get("indexes", {}),
         )
+    load_accounts(dynamodb)
     boto3.client("s3", region_name=REGION).create_bucket(Bucket="assets")
     sqs = boto3.client("sqs", region_name=REGION)
     sqs.create_queue(QueueName="tg-quarantine")
@@ -62,6 +69,13 @@ def create_tables_and_queues(models: Catalogue) -> None:
                 QueueName=name,
                 Attributes={"RedrivePolicy": json.dumps(redrive), "VisibilityTimeout": "60"},
             )
+
+
+def load_accounts(dynamodb: Any) -> None:
+    """Load the set that the catalogue's contracts refer to."""
+    clock, ids = SystemClock(), SystemIds()
+    sets = ReferenceSets(Table(dynamodb, "references", clock, ids), clock, ids)
+    sets.load("accounts", ACCOUNTS, by="tests", why="as locally")
 
 
 def client_of_dev(*_: Any, **__: Any) -> Any:

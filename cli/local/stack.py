@@ -23,10 +23,16 @@ from cli.local.emulator import CREDENTIALS, REGION, start_emulator
 from cli.local.processes import LOOPBACK, StartFailed, answering, tail
 from cli.local.vendor import start_vendor
 from cli.partners import add_credit, add_partner
+from cli.reference_file import read as read_members
+from tidegate.clock import SystemClock, SystemIds
+from tidegate.doors.dynamo import Table
+from tidegate.doors.reference_sets import ReferenceSets
 from tidegate.rules import catalogue
 
 CATALOGUE = ROOT / "layers" / "tidegate" / "python" / "catalogue"
 PARTNERS = ("acme", "globex")
+ACCOUNTS = Path(__file__).with_name("accounts.txt")
+"""The set `accounts`: the only ones that answers may name here."""
 FUNDS = 1_000_000_000
 """Micro-credits each partner begins with: 1000 credits."""
 ENVIRONMENT = "local"
@@ -63,7 +69,7 @@ class StackInfo:
     functions: dict[str, str]
     """Name by role: `api`, `authorizer`, `sweeper`, `replay`, `worker-<model>`."""
     tables: dict[str, str]
-    """Name by role: `jobs`, `ledger`, `partners`."""
+    """Name by role: `jobs`, `ledger`, `partners`, `references`."""
     models: dict[str, list[str]]
     """The catalogue's names by task."""
     processes: dict[str, int]
@@ -121,7 +127,7 @@ def running_stack(
         if overlay is not None:
             context["overlay"] = str(overlay.resolve())
         outputs = deploy(folder, endpoint, context)
-        report("giving vendors their keys, partners keys and credits")
+        report("giving vendors their keys, partners keys and credits, and the set of accounts")
         info = StackInfo(
             aws_endpoint=endpoint,
             region=REGION,
@@ -161,6 +167,7 @@ def _deployed(endpoint: str, outputs: Mapping[str, str]) -> dict[str, Any]:
 
     tasks = sorted({entry.task for entry in models.values()})
     roles = ["api", "authorizer", "sweeper", "replay", *(f"worker-{name}" for name in models)]
+    _load_accounts(dynamodb)
     for partner in PARTNERS:
         add_credit(dynamodb, PREFIX + "ledger", partner, FUNDS, "local")
     described = {
@@ -170,12 +177,20 @@ def _deployed(endpoint: str, outputs: Mapping[str, str]) -> dict[str, Any]:
         "dlqs": {name: queue(f"{name}-dlq") for name in models},
         "quarantine_queue": queue("quarantine"),
         "functions": {role: PREFIX + role for role in roles},
-        "tables": {role: PREFIX + role for role in ("jobs", "ledger", "partners")},
+        "tables": {role: PREFIX + role for role in ("jobs", "ledger", "partners", "references")},
         "models": {task: [n for n, e in models.items() if e.task == task] for task in tasks},
     }
     for connected in (sqs, dynamodb, vault):
         connected.close()
     return described
+
+
+def _load_accounts(dynamodb: Any) -> None:
+    """Load the set that the catalogue's contracts refer to."""
+    clock, ids = SystemClock(), SystemIds()
+    sets = ReferenceSets(Table(dynamodb, PREFIX + "references", clock, ids), clock, ids)
+    with ACCOUNTS.open("rb") as file:
+        sets.load("accounts", read_members(file).values, by="make up", why="the local stack's own")
 
 
 def _await_answer(api_url: str, log: Path, patience: float = 60) -> None:

@@ -22,7 +22,7 @@ from moto.core.models import botocore_stubber
 
 from tidegate.doors.dynamo import CONFLICT_TRIES
 
-READS = frozenset({"GetItem", "Query", "GetObject"})
+READS = frozenset({"GetItem", "BatchGetItem", "Query", "GetObject"})
 CONDITIONAL = frozenset({"PutItem", "UpdateItem", "TransactWriteItems"})
 
 

@@ -11,10 +11,11 @@ from tests.explorer.conditions import compiled
 from tests.explorer.hub import Hub
 from tidegate.doors.actions import Action, Item
 from tidegate.doors.dynamo import ConditionFailed, Table
-from tidegate.errors import Conflict
+from tidegate.errors import Conflict, Throttled
 
 READ = ("error",)
 """A crash before a read is the crash before what follows it: nothing has changed between."""
+READ_MANY = ("error", "throttled")
 WRITE = ("crash", "error", "twice", "lost", "stall")
 DUE = ("error", "stale")
 
@@ -44,6 +45,8 @@ class Store:
         """Index `due` by job: shard and time, as it would be without lag."""
         self.stale: dict[str, int] = {}
         """As it was when it was last read."""
+        self.unreached: set[str] = set()
+        """Tables that nobody can read at this time."""
 
     def items(self, table: str, pk: str) -> dict[str, Item]:
         """Return the items of a partition, by sort key."""
@@ -118,6 +121,11 @@ class MemoryTable(Table):
         item = self._store.items(self.name, pk).get(sk)
         return None if item is None else dict(item)
 
+    def get_many(self, keys: Sequence[tuple[str, str]]) -> list[Item]:
+        self._read(f"{self.name}.get_many {len(keys)}", READ_MANY)
+        found = [self._store.items(self.name, pk).get(sk) for pk, sk in dict.fromkeys(keys)]
+        return [dict(item) for item in found if item is not None]
+
     def query(self, pk: str, first: str, last: str) -> Iterator[Item]:
         self._read(f"{self.name}.query {pk[:14]}")
         items = self._store.items(self.name, pk)
@@ -153,8 +161,16 @@ class MemoryTable(Table):
         if fault == "twice":
             self._store.do(actions, self.name)
 
-    def _read(self, door: str) -> None:
-        if self._hub.choose(door, READ):
+    def write_each(self, actions: Sequence[Action]) -> None:
+        for action in actions:
+            self._store.do([action], self.name)
+
+    def _read(self, door: str, faults: tuple[str, ...] = READ) -> None:
+        out_of_reach = self.name in self._store.unreached
+        fault = self._hub.choose(door, () if out_of_reach else faults)
+        if fault == "throttled":
+            raise Throttled("too much at once")
+        if fault or out_of_reach:
             raise unreached()
 
 

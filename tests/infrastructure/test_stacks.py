@@ -42,19 +42,20 @@ def test_only_the_data_stack_holds_what_must_outlive_a_deployment(every: Synthes
 
 
 def test_tables_are_on_demand_and_keyed_alike(every: Synthesis) -> None:
-    assert len(every.all_of("AWS::DynamoDB::Table")) == 3
-    for name in ("jobs", "ledger", "partners"):
+    assert len(every.all_of("AWS::DynamoDB::Table")) == 4
+    for name in ("jobs", "ledger", "partners", "references"):
         table = _table(every, name)
         assert table["BillingMode"] == "PAY_PER_REQUEST"
         assert [key["AttributeName"] for key in table["KeySchema"]] == ["pk", "sk"]
         assert _types(table)["pk"] == _types(table)["sk"] == "S"
 
 
-def test_jobs_and_keys_expire_and_money_never_does(every: Synthesis) -> None:
+def test_jobs_and_keys_expire_and_money_and_references_never_do(every: Synthesis) -> None:
     for name in ("jobs", "partners"):
         expiry = _table(every, name)["TimeToLiveSpecification"]
         assert expiry == {"AttributeName": "expires_at", "Enabled": True}
-    assert "TimeToLiveSpecification" not in _table(every, "ledger")
+    for name in ("ledger", "references"):
+        assert "TimeToLiveSpecification" not in _table(every, name)
 
 
 def test_what_is_due_is_found_by_shard_and_time(every: Synthesis) -> None:
@@ -126,7 +127,7 @@ def test_names_tell_environments_apart(environment: Callable[[str], Synthesis]) 
 
 def test_outputs_are_what_operators_and_the_local_stack_read(every: Synthesis) -> None:
     data, service = every.templates["data"]["Outputs"], every.templates["service"]["Outputs"]
-    tables = {"JobsTable", "LedgerTable", "PartnersTable"}
+    tables = {"JobsTable", "LedgerTable", "PartnersTable", "ReferencesTable"}
     assert tables | {"AssetsBucket", "QuarantineUrl"} <= set(data)
     assert set(service) == {"ApiUrl", "ApiId"}
 

@@ -19,7 +19,7 @@ __import__(sys.argv[2])
 print(json.dumps(sorted(sys.modules)))
 """
 
-NEVER = {"aws_xray_sdk", "fastapi", "tests", "moto", "pandas", "numpy"}
+NEVER = {"aws_xray_sdk", "fastapi", "tests", "moto", "pandas", "numpy", "psycopg"}
 REPAIR = NEVER | {
     "httpx",
     "redis",
@@ -61,3 +61,40 @@ def test_a_cold_start_loads_no_more_than_it_needs(handler: str) -> None:
     loaded = set(json.loads(run.stdout))
     assert loaded & FORBIDDEN[handler] == set()
     assert len(loaded) <= MOST[handler]
+
+
+DOORS = """
+import json, sys
+sys.path[:0] = json.loads(sys.argv[1])
+from tidegate.clock import SystemClock
+from tidegate.doors.dynamo import Table
+from tidegate.doors.references import build
+from tidegate.errors import ReferencesUnavailable
+from tidegate.rules.contracts import ReferenceSource
+class Secret:
+    def __call__(self):
+        return "nonsense"
+    def forget(self):
+        pass
+there = ReferenceSource(source="postgresql", table="t", column="c")
+sets = {"set": there if sys.argv[2] else ReferenceSource()}
+built = build(sets, Table(None, "t", None, None), Secret(), SystemClock())
+if sys.argv[2]:
+    try:
+        built.ready(sets)
+    except ReferencesUnavailable:
+        pass
+print(json.dumps(sorted(sys.modules)))
+"""
+
+
+@pytest.mark.parametrize("postgresql", [False, True])
+def test_psycopg_is_loaded_when_a_set_of_postgresql_is_asked_for(postgresql: bool) -> None:
+    run = subprocess.run(
+        [sys.executable, "-c", DOORS, json.dumps(PATHS), "x" if postgresql else ""],
+        capture_output=True,
+        check=True,
+        text=True,
+        env={"PATH": ""},
+    )
+    assert ("psycopg" in json.loads(run.stdout)) == postgresql

@@ -147,12 +147,24 @@ class CacheUnavailable(DoorError, code="cache_unavailable"):
     """Redis is out of reach, read-only or too slow."""
 
 
+class ReferencesUnavailable(DoorError, code="references_unavailable"):
+    """What an answer refers to could not be looked up: ours, and passing."""
+
+
+class ReferenceSetMissing(ReferencesUnavailable, code="reference_set_missing"):
+    """A set of references was never loaded, or is empty; `str()` names it."""
+
+
 class LostFence(DoorError, code="lost_fence"):
     """A newer attempt owns the job: nothing this worker writes counts any more."""
 
 
 class Conflict(DoorError, code="conflict"):
     """A DynamoDB transaction met another one; not a refusal."""
+
+
+class Throttled(DoorError, code="throttled"):
+    """DynamoDB was asked for more at once than it gives; not a refusal."""
 
 
 class VendorError(TidegateError, status=502, code="vendor_error"):

@@ -104,6 +104,10 @@ class WorkerSettings:
     vendor_secret: str
     """Secrets Manager id of the vendor's API key."""
     redis: RedisSettings
+    references_table: str | None = None
+    """Where the reference sets are that the entry's contract refers to; None where it has none."""
+    references_secret: str | None = None
+    """Secrets Manager id of PostgreSQL's connection string, where a set of its own is there."""
 
     @classmethod
     def of(cls, environ: Environ) -> WorkerSettings:
@@ -121,6 +125,8 @@ class WorkerSettings:
             vendor_base_url=_required(environ, "VENDOR_BASE_URL"),
             vendor_secret=_required(environ, "VENDOR_SECRET"),
             redis=RedisSettings.of(environ),
+            references_table=environ.get("REFERENCES_TABLE") or None,
+            references_secret=environ.get("REFERENCES_SECRET") or None,
         )
 
 

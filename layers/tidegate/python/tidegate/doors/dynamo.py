@@ -13,6 +13,7 @@ from botocore.exceptions import ClientError
 
 from tidegate.clock import Clock, Ids
 from tidegate.doors.actions import Action, Item, packed, unpacked, wire
+from tidegate.doors.batches import Batches
 from tidegate.errors import Conflict, DoorError
 
 if TYPE_CHECKING:
@@ -56,6 +57,7 @@ class Table:
         self.name = name
         self._clock = clock
         self._ids = ids
+        self._batches = Batches(client, name, clock, self._pause)
 
     def get(self, pk: str, sk: str) -> Item | None:
         """Return an item, read consistently, or None."""
@@ -63,6 +65,14 @@ class Table:
             TableName=self.name, Key=packed({"pk": pk, "sk": sk}), ConsistentRead=True
         )
         return unpacked(reply["Item"]) if "Item" in reply else None
+
+    def get_many(self, keys: Sequence[tuple[str, str]]) -> list[Item]:
+        """Return those items of many keys that there are, read consistently, in any order.
+
+        Raises:
+            Throttled: there was too much at once, for some three seconds.
+        """
+        return self._batches.read(keys)
 
     def query(self, pk: str, first: str, last: str) -> Iterator[Item]:
         """Yield the items of `pk` with `first` <= sk <= `last`, read consistently, page by page."""
@@ -101,10 +111,23 @@ class Table:
                 self._send(actions)
             except ClientError as error:
                 raise_if_condition(error)
-                self._clock.sleep(self._ids.fraction() * backoff(attempt))
+                self._pause(attempt)
             else:
                 return
         raise Conflict("the items kept being written by others")
+
+    def write_each(self, actions: Sequence[Action]) -> None:
+        """Do puts and deletes that have no condition, each by itself: some may be done, others not.
+
+        For an operator's command, which may be given again. Many at once are what it is good for.
+
+        Raises:
+            Throttled: there was too much at once, for the better part of a minute.
+        """
+        self._batches.write(actions)
+
+    def _pause(self, attempt: int) -> None:
+        self._clock.sleep(self._ids.fraction() * backoff(attempt))
 
     def _send(self, actions: Sequence[Action]) -> None:
         kind, params = actions[0].kind, wire(actions[0], self.name)
@@ -123,7 +146,7 @@ class Table:
 
 
 def backoff(attempt: int) -> float:
-    """Return the seconds that a write waits at most after its conflict number `attempt`, from 0."""
+    """Return the seconds that is waited at most after the failed try number `attempt`, from 0."""
     return float(min(0.8, 0.025 * 2**attempt))
 
 

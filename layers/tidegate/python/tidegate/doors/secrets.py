@@ -30,3 +30,7 @@ class Secret:
             self._value = self._client.get_secret_value(SecretId=self._name)["SecretString"]
             self._until = now + LIFE
         return self._value
+
+    def forget(self) -> None:
+        """Have it read anew at the next call: the value did not serve."""
+        self._until = 0.0
