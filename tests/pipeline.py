@@ -209,9 +209,9 @@ class Pipeline:
             vendor_base_url="http://vendor.invalid",
             vendor_secret="unused",
             redis=self.redis_settings,
+            references_table="references",
         )
-        entry = self.models.models[model]
-        return connected(settings, entry, self.clock, self.ids, self.valkey, self.vendor)
+        return connected(settings, self.models, self.clock, self.ids, self.valkey, self.vendor)
 
     def bodies(self, url: str) -> list[Any]:
         """Return the bodies of the messages in a queue, and leave them there."""

@@ -9,6 +9,7 @@ from tidegate.clock import rfc3339
 from tidegate.doors.ledger import Balance
 from tidegate.rules.catalogue import Catalogue
 from tidegate.rules.job import CacheStatus, Job, Status
+from tidegate.rules.request import STRUCTURED
 
 CACHE_STATUS: dict[CacheStatus, str] = {
     "hit": "hit",
@@ -56,6 +57,7 @@ def job(
         "metadata": metadata,
         "correlation_id": job.correlation_id,
         "replay_count": job.replay_count,
+        "released": job.release_of is not None,
         "urls": {
             "self": here,
             "result": f"{here}/result",
@@ -74,7 +76,7 @@ def output(value: dict[str, Any], url: Callable[[str], str]) -> dict[str, Any]:
     if "images" not in value:
         return value
     images = [
-        {"url": url(image["key"]), "content_type": image["content_type"]}
+        {"url": url(image["key"]), **{n: v for n, v in image.items() if n != "key"}}
         for image in value["images"]
     ]
     return {**value, "images": images}
@@ -105,6 +107,7 @@ def models(catalogue: Catalogue) -> dict[str, Any]:
             "locales": list(entry.locales),
             "safety_profiles": sorted(entry.safety_profiles),
             "default_safety_profile": entry.default_safety_profile,
+            "response_schema": entry.task in STRUCTURED,
             "cache": {
                 "reuse": entry.cache.reuse,
                 "fresh_seconds": entry.cache.soft_ttl or entry.cache.hard_ttl,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from tidegate.clock import Clock, Ids
 from tidegate.doors import clients
 from tidegate.doors.dlq import DeadLetters
@@ -10,13 +12,23 @@ from tidegate.doors.endings import Endings
 from tidegate.doors.jobs import Jobs
 from tidegate.doors.ledger import Ledger
 from tidegate.doors.payloads import Payloads
+from tidegate.doors.quarantine import Quarantine
 from tidegate.doors.queue import Queue
+from tidegate.flows import quarantine
 from tidegate.flows.replay import Doors
 from tidegate.settings import RepairSettings
 from tidegate.telemetry import Telemetry
 
 
-def build(settings: RepairSettings, clock: Clock, ids: Ids) -> Doors:
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """What an operator reaches through the replay function."""
+
+    replay: Doors
+    quarantine: quarantine.Doors
+
+
+def build(settings: RepairSettings, clock: Clock, ids: Ids) -> Operator:
     """Return the replay function's doors."""
     dynamodb, sqs = clients.dynamodb(), clients.sqs()
     return assemble(
@@ -38,12 +50,13 @@ def assemble(
     payloads: Payloads,
     queue: Queue,
     dead_letters: DeadLetters,
-) -> Doors:
+) -> Operator:
     """Return the replay function's doors around the doors to the outside."""
     jobs = Jobs(table, payloads)
-    return Doors(
+    endings = Endings(jobs, payloads, ledger)
+    replay = Doors(
         jobs=jobs,
-        endings=Endings(jobs, payloads, ledger),
+        endings=endings,
         queue=queue,
         dead_letters=dead_letters,
         queue_url_prefix=settings.queue_url_prefix,
@@ -51,3 +64,15 @@ def assemble(
         clock=clock,
         telemetry=telemetry,
     )
+    deciding = quarantine.Doors(
+        jobs=jobs,
+        endings=endings,
+        quarantine=Quarantine(table, payloads),
+        queue=queue,
+        dead_letters=dead_letters,
+        quarantine_url=settings.quarantine_url,
+        queue_url_prefix=settings.queue_url_prefix,
+        clock=clock,
+        telemetry=telemetry,
+    )
+    return Operator(replay, deciding)

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import asdict
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from replay.build import build
+from replay.build import Operator, build
 from tidegate.clock import SystemClock, SystemIds
 from tidegate.errors import RequestRefused
+from tidegate.flows.quarantine import decide
 from tidegate.flows.replay import Doors, replay
-from tidegate.rules import catalogue
-from tidegate.rules.replay_request import parse
+from tidegate.rules import catalogue, quarantine_request
+from tidegate.rules.replay_request import ReplayRequest, parse
 from tidegate.settings import RepairSettings
 
 if TYPE_CHECKING:
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @cache
-def _replay() -> tuple[Doors, catalogue.Catalogue]:
+def _replay() -> tuple[Operator, catalogue.Catalogue]:
     settings = RepairSettings.of(os.environ)
     entries = catalogue.load(Path(str(files("catalogue"))), settings.environment)
     return build(settings, SystemClock(), SystemIds()), entries
@@ -34,23 +36,35 @@ def handler(event: Any, context: LambdaContext) -> dict[str, Any]:
 
 
 def handle(
-    event: Any, context: LambdaContext, doors: Doors, entries: catalogue.Catalogue
+    event: Any, context: LambdaContext, doors: Operator, entries: catalogue.Catalogue
 ) -> dict[str, Any]:
     """Return what was found and done, or `error`: what is wrong with the event."""
-    doors.telemetry.fresh()
+    telemetry = doors.replay.telemetry
+    telemetry.fresh()
+
+    def remaining() -> float:
+        return context.get_remaining_time_in_millis() / 1000
+
     try:
-        request = parse(event, entries.models)
+        if isinstance(event, dict) and "quarantine" in event:
+            asked = quarantine_request.parse(event)
+            done = decide(asked, doors.quarantine, entries.models, remaining)
+            return {"items": [asdict(each) for each in done]}
+        return _replayed(parse(event, entries.models), doors.replay, remaining)
     except RequestRefused as error:
-        doors.telemetry.warn("replay_not_understood", reason=error.code)
+        telemetry.warn("replay_not_understood", reason=error.code)
         return {"error": {"code": error.code, "message": str(error)}}
-    try:
-        answer = replay(request, doors, lambda: context.get_remaining_time_in_millis() / 1000)
-        doors.telemetry.fresh()
-        doors.telemetry.info(
-            "replay_ended", action=answer.action, of=answer.model, dry_run=answer.dry_run,
-            looked_at=answer.looked_at, selected=answer.selected, done=answer.done,
-            more=answer.more,
-        )  # fmt: skip
     finally:
-        doors.telemetry.flush()
+        telemetry.flush()
+
+
+def _replayed(
+    request: ReplayRequest, doors: Doors, remaining: Callable[[], float]
+) -> dict[str, Any]:
+    answer = replay(request, doors, remaining)
+    doors.telemetry.fresh()
+    doors.telemetry.info(
+        "replay_ended", action=answer.action, of=answer.model, dry_run=answer.dry_run,
+        looked_at=answer.looked_at, selected=answer.selected, done=answer.done, more=answer.more,
+    )  # fmt: skip
     return asdict(answer)

@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 @cache
 def _worker() -> tuple[Doors, catalogue.Entry]:
     settings, clock = WorkerSettings.of(os.environ), SystemClock()
-    entries = catalogue.load(Path(str(files("catalogue"))), settings.environment).models
-    entry = entries[settings.model]
-    return build(settings, entry, clock, SystemIds(), valkey.connect(settings.redis, clock)), entry
+    models = catalogue.load(Path(str(files("catalogue"))), settings.environment)
+    doors = build(settings, models, clock, SystemIds(), valkey.connect(settings.redis, clock))
+    return doors, models.models[settings.model]
 
 
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:

@@ -14,13 +14,14 @@ from tests.contract.redis_proxy import Trouble
 from tests.fakes import FakeClock
 from tests.redis_time import pass_time
 from tidegate.clock import SystemIds
-from tidegate.doors.cache import Cache, Negative, Staged
+from tidegate.doors.cache import Cache, Negative
 from tidegate.doors.envelope import Cached
 from tidegate.doors.epochs import EpochBook
 from tidegate.doors.lease import Lease
 from tidegate.doors.line import Line
 from tidegate.doors.pace import Pace
 from tidegate.doors.rate import Rate
+from tidegate.doors.staged import Staged
 from tidegate.doors.valkey import Valkey
 from tidegate.rules.epochs import Epochs
 from tidegate.rules.job import JobError
@@ -30,7 +31,7 @@ YEAR_2001 = 1e12
 """Milliseconds; what is less is no time."""
 NEAR = 4.0
 """Seconds; anything counted twice here makes 20."""
-STAGED = Staged("job_1", "raw", [], False, 1, 1, 1, None, 100.0)
+STAGED = Staged("job_1", "raw", (), False, 1, 1, 1, None, 100.0)
 NEGATIVE = Negative(JobError("gate", "schema", "", "gate"), 100.0, 130.0, 2)
 ANSWER = Cached("job_1", {"text": "é" * 40_000}, 100.0, 160.0, 160.0)
 

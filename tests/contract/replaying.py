@@ -12,7 +12,7 @@ from moto.core.models import DEFAULT_ACCOUNT_ID, botocore_stubber
 from moto.sqs.models import sqs_backends
 
 from cli.ledger import Audited, audited
-from replay.build import assemble
+from replay.build import Operator, assemble
 from replay.handler import handle
 from tests.contract.jobs import drain
 from tests.fakes import LambdaContext
@@ -23,7 +23,6 @@ from tidegate.doors.ledger import Ledger
 from tidegate.doors.payloads import Payloads
 from tidegate.doors.queue import Queue
 from tidegate.errors import VendorFailed
-from tidegate.flows.replay import Doors
 from tidegate.rules.policies import RetryPolicy
 from tidegate.settings import RepairSettings
 from tidegate.telemetry import Telemetry
@@ -98,7 +97,7 @@ def work(pipeline: Pipeline) -> None:
     drain(pipeline, MODEL)
 
 
-def doors(pipeline: Pipeline, knife: Knife | None = None) -> Doors:
+def doors(pipeline: Pipeline, knife: Knife | None = None) -> Operator:
     """Return the replay function's doors on clients of their own."""
     config = Config(retries={"total_max_attempts": 1})
     sqs = boto3.client("sqs", region_name=REGION, config=config)

@@ -17,10 +17,11 @@ from tests.contract.stories_cache import invalidated, past_the_cache, refreshed,
 from tests.contract.test_accept import BODY
 from tests.contract.world import World, at_vendor
 from tests.fakes import answer
+from tests.pictures import picture
 from tidegate.doors.envelope import Cached
 from tidegate.errors import VendorAccount, VendorFailed, VendorRefused
 from tidegate.rules.job import Job, JobError, Status
-from tidegate.vendors.base import Image, VendorAnswer, VendorCall
+from tidegate.vendors.base import VendorAnswer, VendorCall
 
 IMAGE: dict[str, Any] = {"model": "image-studio", "input": {"prompt": "a cat"}}
 WHY = JobError("permanent", "vendor_refused", "400", "vendor", 400)
@@ -88,7 +89,7 @@ def dead_lettered(world: World) -> None:
     def call(asked: VendorCall) -> VendorAnswer:
         if asked.idempotency_key.split(".")[1] == "0":
             raise VendorFailed("500", vendor_status=500)
-        return answer(None, images=(Image(b"...", "image/png"),))
+        return answer(None, images=(picture(),))
 
     at_vendor(world, call, range(2, 9))
     world.post(IMAGE, "a")

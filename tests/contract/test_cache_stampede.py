@@ -24,9 +24,9 @@ from tests.contract.caching import (
 )
 from tests.contract.jobs import loaded
 from tests.fakes import answer
+from tests.pictures import picture
 from tests.pipeline import Answer, Pipeline
 from tidegate.rules.job import OPERATOR, Status
-from tidegate.vendors.base import Image
 
 MANY = 40
 PARTNERS = ("acme", "umbrella", "globex", "initech", "hooli")
@@ -169,7 +169,7 @@ def _nothing_of_others(
 
 def test_a_shared_image_names_nobody_in_its_address(deploy: Deploy) -> None:
     pipeline = deploy(models=with_cache("image-studio", scope="shared"))
-    image = Image(b"\x89PNG\r\n\x1a\n...", "image/png")
+    image = picture()
     pipeline.vendor.otherwise = lambda _call: answer(None, images=(image,))
     body = {"model": "image-studio", "input": {"prompt": "a cat"}, "params": {"seed": 1}}
     first = made(pipeline, body)

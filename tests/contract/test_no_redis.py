@@ -21,7 +21,7 @@ from tests.contract.virtual import queue
 from tests.contract.waiting import MODEL, metrics
 from tests.contract.world import World, deployed
 from tidegate.doors.valkey import REST
-from tidegate.flows.work import REDIS_DOWN_DELAY
+from tidegate.flows.setback import REDIS_DOWN_DELAY
 from tidegate.rules.job import Status
 
 PATIENCE = 30.0

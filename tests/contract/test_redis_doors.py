@@ -13,12 +13,13 @@ from tests.contract.paces import LIFE, caller, entry, kept, pace
 from tests.fakes import FakeClock
 from tests.properties import ONE_SERVER
 from tidegate.clock import SystemIds
-from tidegate.doors.cache import Cache, Staged
+from tidegate.doors.cache import Cache
 from tidegate.doors.envelope import Cached
 from tidegate.doors.lease import Lease
 from tidegate.doors.line import Line
 from tidegate.doors.pace import KNOWN, Pace
 from tidegate.doors.rate import Rate
+from tidegate.doors.staged import Staged
 from tidegate.doors.valkey import REST, Valkey
 from tidegate.errors import CacheUnavailable
 from tidegate.settings import RedisSettings
@@ -97,7 +98,7 @@ def test_never_more_calls_than_places_and_back_to_none(
 
 def test_a_reader_sees_no_answer_before_its_promotion(valkey: Valkey) -> None:
     cache = Cache(valkey)
-    staged = Staged("job_1", "raw", [], False, 1, 1, 1, None, 100.0)
+    staged = Staged("job_1", "raw", (), False, 1, 1, 1, None, 100.0)
     cache.stage(KEY, staged, 60)
     assert cache.look(KEY, 100.0).result is None
     assert cache.staged(KEY, "job_1") == staged
@@ -119,7 +120,7 @@ def test_an_answer_whose_life_is_over_is_not_promoted(valkey: Valkey) -> None:
 
 def test_every_key_has_an_end(valkey: Valkey) -> None:
     cache, lease = Cache(valkey), Lease(valkey)
-    staged = Staged("job_1", "raw", [], False, 1, 1, 1, None, 100.0)
+    staged = Staged("job_1", "raw", (), False, 1, 1, 1, None, 100.0)
     cache.stage("other", staged, 60)
     cache.mark_pending(KEY, "job_1", 60)
     cache.promote("third", Cached("job_1", {}, 100.0, 160.0, 160.0), 100.0)

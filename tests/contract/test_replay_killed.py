@@ -105,7 +105,7 @@ def test_a_job_that_somebody_else_moves_just_then_is_looked_at_again(
     pipeline: Pipeline, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (job_id,) = dead_letters(pipeline, 1)
-    built = doors(pipeline)
+    built = doors(pipeline).replay
     reopen = type(built.endings).reopen
     tries = []
 

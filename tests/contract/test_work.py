@@ -9,6 +9,7 @@ import pytest
 from tests.contract.jobs import EXTRACT, REPORT, drain, loaded
 from tests.contract.test_accept import BODY, finished
 from tests.fakes import answer
+from tests.pictures import picture
 from tests.pipeline import Pipeline
 from tidegate.errors import (
     VendorAccount,
@@ -18,7 +19,6 @@ from tidegate.errors import (
     VendorTimeout,
 )
 from tidegate.rules.job import Status
-from tidegate.vendors.base import Image
 
 
 def test_a_completed_job_tells_what_became_of_it(pipeline: Pipeline) -> None:
@@ -119,8 +119,8 @@ def test_a_report_is_checked_and_served_as_data(pipeline: Pipeline) -> None:
         (json.dumps({**REPORT, "confidence_score": 1.5}), "schema"),
         (json.dumps({**REPORT, "extra": 1}), "schema"),
         (json.dumps({**REPORT, "account_id": True}), "schema"),
-        (json.dumps(REPORT) + " Thank you!", "invalid_json"),
-        ('{"account_id": 1, "account_id": 2}', "invalid_json"),
+        (json.dumps(REPORT) + " Thank you!", "trailing_text"),
+        ('{"account_id": 1, "account_id": 2}', "duplicate_member"),
     ],
 )
 def test_an_answer_that_breaks_the_contract_is_quarantined_and_never_seen(
@@ -136,8 +136,9 @@ def test_an_answer_that_breaks_the_contract_is_quarantined_and_never_seen(
     assert len(pipeline.vendor.calls) == 1
     (body,) = pipeline.bodies(pipeline.quarantine_url)
     assert json.loads(body) == {"v": 1, "job_id": job_id, "reason": code}
-    kept = [i for i in pipeline.items() if i["sk"]["S"] == "quarantine"]
+    kept = [i for i in pipeline.items() if i["sk"]["S"] == "quarantine#000001"]
     assert json.loads(kept[0]["body"]["S"])["text"] == text
+    assert json.loads(kept[0]["facts"]["S"])["reasons"][0]["code"] == code
     assert pipeline.post(EXTRACT, "another").status == 202  # no cache entry came of it
 
 
@@ -148,7 +149,7 @@ def test_a_truncated_answer_is_quarantined(pipeline: Pipeline) -> None:
 
 
 def test_images_are_kept_in_our_bucket_and_handed_out_signed(pipeline: Pipeline) -> None:
-    image = Image(b"\x89PNG\r\n\x1a\n...", "image/png")
+    image = picture()
     pipeline.vendor.script = [answer(None, images=(image,))]
     body = {"model": "image-studio", "input": {"prompt": "a cat"}, "params": {"seed": 1}}
     job_id = finished(pipeline, body)

@@ -9,10 +9,10 @@ import pytest
 from tests.contract.jobs import drain, loaded
 from tests.contract.test_accept import BODY, finished
 from tests.pipeline import Pipeline
-from tidegate.doors.cache import Staged
 from tidegate.doors.envelope import Cached
 from tidegate.doors.jobs import Jobs
 from tidegate.doors.pace import Caller
+from tidegate.doors.staged import Staged
 from tidegate.errors import (
     LostFence,
     VendorFailed,
@@ -56,7 +56,7 @@ def test_a_message_of_an_absent_or_finished_job_is_acknowledged(pipeline: Pipeli
 def test_a_staged_answer_is_not_paid_for_again(pipeline: Pipeline) -> None:
     job_id = pipeline.post(BODY).json["id"]
     job = loaded(pipeline, job_id)
-    staged = Staged(job_id, "staged", [], False, 1, 2, 30, "req_0", pipeline.clock.now())
+    staged = Staged(job_id, "staged", (), False, 1, 2, 30, "req_0", pipeline.clock.now())
     pipeline.worker("chat-mini").cache.stage(job.job_key, staged, 60)
 
     pipeline.deliver("chat-mini")
@@ -123,7 +123,7 @@ def test_a_slow_worker_whose_job_was_taken_over_changes_nothing(pipeline: Pipeli
     pipeline.deliver("chat-mini")  # its successor completes the job
     before = pipeline.items()
 
-    staged = Staged(job_id, "too late", [], False, 1, 2, 30, None, pipeline.clock.now())
+    staged = Staged(job_id, "too late", (), False, 1, 2, 30, None, pipeline.clock.now())
     with pytest.raises(LostFence):
         doors.finish.judged(slow, staged, pipeline.models.models["chat-mini"])
     assert pipeline.items() == before

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from hashlib import sha256
-from typing import Any
 
+from tests.explorer.answers import answer_to, pictures, report
 from tests.explorer.hub import Hub
+from tests.explorer.models import MEMBER, STRANGER
 from tidegate.errors import (
     VendorAccount,
     VendorError,
@@ -17,28 +16,22 @@ from tidegate.errors import (
     VendorThrottled,
     VendorTimeout,
 )
-from tidegate.vendors.base import Image, VendorAnswer, VendorCall
+from tidegate.vendors.base import VendorAnswer, VendorCall
 
 CALL = ("crash", "429", "500", "timeout", "invalid", "account", "stall")
+
+STRANGE = frozenset({"unknown", "long"})
+"""Of a report, by script: it names an account that nobody knows."""
+
+ANSWERED = frozenset({"ok", "invalid", "fewer", *STRANGE})
+"""Ends of a call that are paid for, and not asked for again; `fewer` is half of what was asked."""
+
+BAD = frozenset({"invalid", *STRANGE})
+"""Those of them that fail the gate."""
 
 TAKES_MS = 1000
 INPUT_TOKENS = 3
 OUTPUT_TOKENS = 5
-
-
-def answer_to(asked: Mapping[str, Any], params: Mapping[str, Any]) -> str:
-    """Return the one right answer to a request: code is repeated, with its names."""
-    if "code" in asked:
-        return str(asked["code"])
-    return "answer to " + json.dumps([asked, params], sort_keys=True)
-
-
-def holds(output: Mapping[str, Any], right: set[str]) -> bool:
-    """Return whether an output is one of the right answers; an image's name tells its content."""
-    if "images" not in output:
-        return output.get("text") in right
-    names = {sha256(text.encode()).hexdigest() for text in right}
-    return [image["key"].rpartition("/")[2] in names for image in output["images"]] == [True]
 
 
 @dataclass
@@ -95,11 +88,17 @@ class MemoryVendor:
         self.hub.sleep(min(TAKES_MS, max(0, int(call.seconds * 1000))))
         if fault == "timeout":
             raise VendorTimeout("the vendor did not answer in time")
+        written, images = text, pictures(text)
+        if call.entry.task == "extract":
+            written = report(text, STRANGER if fault in STRANGE else MEMBER, fault == "long")
+        if fault == "invalid":
+            written, images = " ", []
+        if fault == "fewer":
+            images = images[:1]
         drawn = call.entry.task == "image"
-        image = Image(content=text.encode(), content_type="image/png")
         return VendorAnswer(
-            text=None if drawn else " " if fault == "invalid" else text,
-            images=(image,) if drawn and fault != "invalid" else (),
+            text=None if drawn else written,
+            images=tuple(images) if drawn else (),
             finish="complete",
             input_tokens=INPUT_TOKENS,
             output_tokens=OUTPUT_TOKENS,

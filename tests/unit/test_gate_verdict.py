@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from tests.unit.vendor_server import entry
 from tidegate.gate.contract import violations
 from tidegate.gate.verdict import Verdict, judge
+from tidegate.rules.answer import Expected, Given
 from tidegate.rules.catalogue import Entry
-from tidegate.rules.policies import Contract
+from tidegate.rules.contracts import Contract
+from tidegate.rules.picture import Delivered
 from tidegate.rules.strict_json import MAX_DEPTH, loads
 
 CHAT = entry("chat-mini")
@@ -26,12 +28,18 @@ GOOD = {
 }
 
 
+def everybody(_set: str, members: frozenset[str]) -> frozenset[str]:
+    """Know every member of every set."""
+    return members
+
+
 def said(model: Entry, text: str | None, *, truncated: bool = False) -> Verdict:
-    return judge(model, text=text, image_count=0, expected_images=0, truncated=truncated)
+    return judge(model, Given(text, truncated=truncated), Expected(), everybody)
 
 
 def shown(count: int, expected: int) -> Verdict:
-    return judge(IMAGE, text=None, image_count=count, expected_images=expected, truncated=False)
+    images = (Delivered("image/png", "image/png", 1024, 1024),) * count
+    return judge(IMAGE, Given(None, images), Expected(images=expected), everybody)
 
 
 def codes(verdict: Verdict) -> list[str]:
@@ -85,26 +93,27 @@ def test_a_cut_answer_fails_however_whole_it_looks(model: Entry) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "code"),
     [
-        json.dumps(GOOD)[:-1],
-        json.dumps(GOOD) + " Anything else?",
-        json.dumps(GOOD) * 2,
-        "I cannot help with that.",
-        '{"account_id": 7, "account_id": 8}',
-        '{"confidence_score": NaN}',
-        '{"confidence_score": -Infinity}',
-        '{"confidence_score": 1e400}',
-        '{"account_id": 9007199254740993}',
-        '{"risk_level": "\\ud83d"}',
-        "{'account_id': 7}",
-        "[" * 100_000,
-        '{"a":' * 100_000,
-        "```json\n" + json.dumps(GOOD) + "\n```",
+        (json.dumps(GOOD)[:-1], "invalid_json"),
+        (json.dumps(GOOD) + " Anything else?", "trailing_text"),
+        (json.dumps(GOOD) * 2, "two_candidates"),
+        ("I cannot help with that.", "invalid_json"),
+        ('{"account_id": 7, "account_id": 8}', "duplicate_member"),
+        ('{"confidence_score": NaN}', "not_a_number"),
+        ('{"confidence_score": -Infinity}', "not_a_number"),
+        ('{"confidence_score": 1e400}', "number_out_of_range"),
+        ('{"account_id": 9007199254740993}', "number_out_of_range"),
+        ('{"account_id": 1.0000000000000001}', "number_out_of_range"),
+        ('{"risk_level": "\\ud83d"}', "bad_text"),
+        ("{'account_id': 7}", "invalid_json"),
+        ("[" * 100_000, "too_deep"),
+        ('{"a":' * 100_000, "too_deep"),
+        ("```json\n" + json.dumps(GOOD) + "\n```", "fence"),
     ],
 )
-def test_what_is_not_one_strict_json_value_fails(text: str) -> None:
-    assert codes(said(RISK, text)) == ["invalid_json"]
+def test_what_is_not_one_strict_json_value_fails(text: str, code: str) -> None:
+    assert codes(said(RISK, text)) == [code]
 
 
 def test_every_broken_rule_is_a_reason() -> None:
@@ -128,7 +137,7 @@ def test_an_escaped_nul_fails_too(text: str) -> None:
 def test_a_contract_holds_for_other_tasks_too() -> None:
     contract = Contract.model_validate({"schema": {"type": "array"}})
     model = entry("chat-mini", contract=contract)
-    assert said(model, " [1]").output == {"text": " [1]"}
+    assert said(model, " [1.0]").output == {"text": "[1]", "data": [1]}
     assert codes(said(model, "{}")) == ["schema"]
     assert codes(said(model, "words")) == ["invalid_json"]
 

@@ -12,7 +12,7 @@ from tidegate.rules import keys
 from tidegate.rules.catalogue import Entry
 from tidegate.rules.request import JobBody, JobRequest
 
-BODY = {"model"}
+BODY = {"model", "response_schema"}
 """Fields of a body that are in the key as they are sent."""
 
 REQUEST = {"task", "params", "locale", "safety_profile", "system"}
@@ -20,7 +20,7 @@ REQUEST = {"task", "params", "locale", "safety_profile", "system"}
 
 DEFINITION = {
     "adapter", "vendor", "vendor_model", "version", "task", "system", "normalise",
-    "ignore_comments", "contract",
+    "ignore_comments", "contract", "answer",
 }  # fmt: skip
 """Keys of an entry that are in the key."""
 
@@ -124,7 +124,7 @@ def test_a_new_field_is_in_the_key_by_itself(kind: type[BaseModel], ask: Ask) ->
 def test_the_make_up_of_a_key() -> None:
     """All of a key, to be read. If this changes, raise KEY_SCHEMA."""
     ask = chat("Hi", locale="ja", params={"seed": 1}, metadata={"a": "b"})
-    assert keys.KEY_SCHEMA == 2
+    assert keys.KEY_SCHEMA == 3
     assert ask.meaning() == {
         "scope": ["partner", "acme"],
         "entry": {
@@ -137,8 +137,14 @@ def test_the_make_up_of_a_key() -> None:
             "normalise": "exact",
             "ignore_comments": False,
             "contract": None,
+            "answer": {
+                "max_characters": None,
+                "fenced": False,
+                "parses": False,
+                "fewer_images": False,
+            },
         },
-        "body": {"model": "chat"},
+        "body": {"model": "chat", "response_schema": None},
         "resolved": {
             "task": "chat",
             "params": {

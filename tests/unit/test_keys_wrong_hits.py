@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tests.unit.key_requests import SCHEMA, Ask, chat, code, extract, image, turns
+from tidegate.rules.contracts import AnswerChecks, Contract
 from tidegate.rules.epochs import Epochs
-from tidegate.rules.policies import Contract
 
 SAME_WORDS = {"safety_profiles": {"a": "Same.", "b": "Same."}}
 CONTRACT = Contract.model_validate({"schema": SCHEMA})
@@ -141,6 +141,10 @@ TWO_KEYS: list[tuple[str, Ask, Ask]] = [
      chat(safety_profile="b").but(entry=SAME_WORDS)),
     ("normalisation", chat(), chat().but(entry={"normalise": "text"})),
     ("comments", code("x"), code("x").but(entry={"ignore_comments": True})),
+    ("a schema of the request's own or none", chat(), chat(response_schema=SCHEMA)),
+    ("its schema", chat(response_schema=SCHEMA),
+     chat(response_schema={**SCHEMA, "required": ["n"]})),
+    ("what code must be", chat(), chat().but(entry={"answer": AnswerChecks(max_characters=9)})),
     ("a contract or none", extract("x"), extract("x").but(entry={"contract": None})),
     ("the contract's version", extract("x"),
      extract("x").but(entry={"contract": CONTRACT.model_copy(update={"version": "2"})})),

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.vendor_server import entry
 from tests.unit.vendor_wire import CHAT, Wire, anthropic, ask, cohere, openai
 from tidegate.errors import VendorFailed, VendorRefused
-from tidegate.rules.policies import Contract
+from tidegate.rules.contracts import Contract
 from tidegate.vendors.base import VendorAnswer, VendorCall
 
 
@@ -137,9 +137,7 @@ def test_anthropic_refusal() -> None:
         anthropic(stop=None),
         anthropic(stop="tool_use"),
         anthropic(stop="pause_turn"),
-        anthropic(content=[]),
         anthropic(content="Hello."),
-        anthropic(content=[None, 3, {"type": "text", "text": 5}]),
         {"type": "error", "error": {"type": "overloaded_error", "message": "x"}},
     ],
 )
@@ -190,7 +188,6 @@ def test_cohere_refusal() -> None:
         cohere(finish="ERROR"),
         cohere(finish="TIMEOUT"),
         cohere(finish="TOOL_CALL"),
-        cohere({"type": "text", "text": ""}),
         {**cohere(), "message": {"content": None}},
         {"message": "internal error"},
     ],
@@ -218,3 +215,16 @@ def test_the_model_is_told_what_the_request_came_to_and_not_the_entrys_words(
 def test_what_the_model_is_told_stays_out_of_logs() -> None:
     call = VendorCall(entry("chat-mini"), CHAT, {}, "tg-job_1", system="Private words.")
     assert "Private" not in repr(call)
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("chat-claude", anthropic(content=[])),
+        ("chat-claude", anthropic(content=[None, 3, {"type": "text", "text": 5}])),
+        ("code-command", cohere({"type": "text", "text": ""})),
+    ],
+)
+def test_an_answer_without_words_is_for_the_gate_to_judge(name: str, body: Any) -> None:
+    answer = ask(Wire(body), entry(name, task="chat"), CHAT)
+    assert (answer.text, answer.finish) == ("", "complete")

@@ -1,17 +1,22 @@
-"""What the image adapter sends, and which answers are images."""
+"""What the image adapter sends, and what it hands on; whether that passes is not its to say."""
 
 from __future__ import annotations
 
 import base64
 import subprocess
 import sys
+from contextlib import suppress
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from tests.properties import ANY_MACHINE
 from tests.unit.vendor_server import entry
 from tests.unit.vendor_wire import PNG, Wire, ask, images
 from tidegate.errors import VendorFailed
+from tidegate.vendors.picture import NotAnImage, from_base64, from_data_url
 
 
 def b64(content: bytes) -> str:
@@ -27,7 +32,7 @@ def test_openai_images(ratio: str, size: str) -> None:
     params = {"aspect_ratio": ratio, "quality": "low", "n": 2, "seed": 3}
     data = {"prompt": "A tide", "negative_prompt": "people"}
     answer = ask(wire, entry("image-studio"), data, params)
-    assert [(i.content, i.content_type) for i in answer.images] == [(PNG, "image/png")] * 2
+    assert [(i.content, i.declared) for i in answer.images] == [(PNG, None)] * 2
     assert (answer.text, answer.finish, answer.input_tokens, answer.output_tokens) == (
         None,
         "complete",
@@ -46,25 +51,56 @@ def test_openai_images(ratio: str, size: str) -> None:
     }
 
 
+def made(*items: Any, n: int = 1, **more: Any) -> list[tuple[bytes, str | None]]:
+    wire = Wire({**images(*items), **more})
+    answer = ask(wire, entry("image-studio"), {"prompt": "A tide"}, {"n": n})
+    return [(image.content, image.declared) for image in answer.images]
+
+
 SVG = b"<svg xmlns='http://www.w3.org/2000/svg'/>"
 
 
 @pytest.mark.parametrize(
-    ("item", "kind"),
+    ("item", "content", "declared"),
     [
-        ({"b64_json": b64(b"\xff\xd8\xff\xe0rest")}, "image/jpeg"),
-        ({"b64_json": b64(b"RIFF\0\0\0\0WEBPVP8 ")}, "image/webp"),
-        ({"b64_json": b64(b"GIF89a rest")}, "image/gif"),
-        ({"url": "data:image/png;base64," + b64(PNG)}, "image/png"),
-        ({"url": "data:image/jpeg;base64," + b64(PNG)}, "image/png"),
-        ({"url": "data:image/svg+xml;base64," + b64(SVG)}, "image/svg+xml"),
-        ({"url": "data:image/svg+xml,%3Csvg%20/%3E"}, "image/svg+xml"),
-        ({"url": None, "b64_json": b64(PNG)}, "image/png"),
+        ({"b64_json": b64(PNG)}, PNG, None),
+        ({"url": None, "b64_json": b64(PNG)}, PNG, None),
+        ({"b64_json": b64(b"I cannot draw that.")}, b"I cannot draw that.", None),
+        ({"url": "data:image/png;base64," + b64(PNG)}, PNG, "image/png"),
+        ({"url": "data:image/jpeg;base64," + b64(PNG)}, PNG, "image/jpeg"),
+        ({"url": "DATA:Image/PNG;BASE64," + b64(PNG)}, PNG, "Image/PNG"),
+        ({"url": "data:text/html;base64," + b64(b"<script>")}, b"<script>", "text/html"),
+        ({"url": "data:image/svg+xml;base64," + b64(SVG)}, SVG, "image/svg+xml"),
+        ({"url": "data:image/svg+xml;charset=utf-8,%3Csvg%20/%3E"}, b"<svg />",
+         "image/svg+xml;charset=utf-8"),
+        ({"url": "data:image/png; a=b;c=d;base64,iVBO"}, b"\x89PN", "image/png; a=b;c=d"),
+        ({"url": "data:image/png;base64,iVBORw%3D%3D"}, b"\x89PNG", "image/png"),
+        ({"url": "data:;base64,iVBO"}, b"\x89PN", None),
+        ({"url": "data: ;base64,iVBO"}, b"\x89PN", None),
+        ({"url": "data:;charset=utf-8,a,b"}, b"a,b", None),
+        ({"url": "data:image/svg+xml,<svg\n/>"}, b"<svg\n/>", "image/svg+xml"),
+        ({"url": "data:,\u00e9"}, "\u00e9".encode(), None),
     ],
-)
-def test_images_are_known_by_their_bytes(item: Any, kind: str) -> None:
-    answer = ask(Wire(images(item)), entry("image-studio"), {"prompt": "A tide"}, {"n": 1})
-    assert [i.content_type for i in answer.images] == [kind]
+)  # fmt: skip
+def test_the_bytes_and_what_was_said_of_them(
+    item: Any, content: bytes, declared: str | None
+) -> None:
+    assert made(item) == [(content, declared)]
+
+
+@pytest.mark.parametrize(
+    ("said", "declared"),
+    [("png", "image/png"), ("webp", "image/webp"), ("tiff", "image/tiff"), (None, None),
+     ("", None), (7, None), (["png"], None), ("a b", None), ("p" * 201, None)],
+)  # fmt: skip
+def test_the_format_that_the_answer_names(said: Any, declared: str | None) -> None:
+    assert made({"b64_json": b64(PNG)}, output_format=said) == [(PNG, declared)]
+
+
+def test_a_data_urls_own_type_goes_before_the_answers() -> None:
+    url, bare = "data:image/svg+xml;base64," + b64(SVG), "data:;base64," + b64(SVG)
+    found = made({"url": url}, {"url": bare}, n=2, output_format="png")
+    assert found == [(SVG, "image/svg+xml"), (SVG, "image/png")]
 
 
 @pytest.mark.parametrize(
@@ -73,16 +109,19 @@ def test_images_are_known_by_their_bytes(item: Any, kind: str) -> None:
         {"url": "https://vendor.test/image.png"},
         {"url": "http://169.254.169.254/latest"},
         {"url": "file:///etc/passwd"},
-        {"url": "data:text/html;base64," + b64(b"<script>")},
-        {"url": "data:image/png;base64," + b64(b"<html>")},
-        {"url": "data:image/svg+xml;base64," + b64(b"<html><svg></svg>")},
         {"url": "data:image/png;base64,@@@"},
         {"url": "data:image/png;base64,"},
-        {"b64_json": b64(b"plain text")},
-        {"b64_json": b64(SVG)},
+        {"url": "data:image/png,"},
+        {"url": "data:image/png;base64,%"},
+        {"url": "data:image/png;base64"},
+        {"url": "data:image/\u00fcng;base64,iVBO"},
+        {"url": "data:image/" + "p" * 101 + ";base64,iVBO"},
+        {"url": "data:image/png" + ";a=b" * 5 + ";base64,iVBO"},
         {"b64_json": b64(PNG)[:-1] + "!"},
+        {"b64_json": b64(PNG)[:-1]},
         {"b64_json": b64(PNG) + "\n"},
         {"b64_json": "\u00e9\u00e9\u00e9\u00e9"},
+        {"b64_json": "="},
         {"b64_json": ""},
         {"b64_json": 7},
         {},
@@ -90,16 +129,44 @@ def test_images_are_known_by_their_bytes(item: Any, kind: str) -> None:
         "image",
     ],
 )
-def test_what_is_no_image_is_no_answer(item: Any) -> None:
-    with pytest.raises(VendorFailed):
-        ask(Wire(images(item)), entry("image-studio"), {"prompt": "A tide"}, {"n": 1})
+def test_what_holds_no_image_is_no_answer(item: Any) -> None:
+    with pytest.raises(VendorFailed) as error:
+        made(item)
+    assert not error.value.__cause__
+    for said in ("vendor.test", "passwd", "iVBO", "pppp"):
+        assert said not in str(error.value)
 
 
-@pytest.mark.parametrize("count", [0, 1, 3])
-def test_another_number_of_images_is_no_answer(count: int) -> None:
-    items = [{"b64_json": b64(PNG)}] * count
+@pytest.mark.parametrize(
+    "text", ["data:image/png,\ud800", "data:image/png;base64,\ud800", "\ud800"]
+)
+def test_half_of_a_surrogate_pair_is_no_image(text: str) -> None:
+    for read in (from_data_url, from_base64):
+        with pytest.raises(NotAnImage) as error:
+            read(text)
+        assert error.value.__suppress_context__ or not error.value.__context__
+
+
+@given(
+    st.text(max_size=60)
+    | st.text(st.sampled_from("data:imge/pn;b64,=%+A ")).map(lambda text: f"data:{text}")
+)
+@settings(max_examples=200, deadline=None, suppress_health_check=ANY_MACHINE)
+def test_any_text_is_an_image_or_none(text: str) -> None:
+    for read in (from_data_url, from_base64):
+        with suppress(NotAnImage):
+            assert read(text)
+
+
+@pytest.mark.parametrize(("count", "kept"), [(0, 0), (1, 1), (2, 2), (3, 3), (1000, 3)])
+def test_another_number_of_images_is_the_gates_to_judge(count: int, kept: int) -> None:
+    assert made(*[{"b64_json": b64(PNG)}] * count, n=2) == [(PNG, None)] * kept
+
+
+@pytest.mark.parametrize("data", [None, {}, "images", 7], ids=["null", "object", "text", "number"])
+def test_no_list_of_images_is_no_answer(data: Any) -> None:
     with pytest.raises(VendorFailed):
-        ask(Wire(images(*items)), entry("image-studio"), {"prompt": "A tide"}, {"n": 2})
+        made(data=data)
 
 
 def test_a_worker_imports_its_own_adapter_alone() -> None:

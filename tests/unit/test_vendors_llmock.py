@@ -19,6 +19,10 @@ from tidegate.errors import (
     VendorTimeout,
 )
 from tidegate.gate.verdict import judge
+from tidegate.rules import picture
+from tidegate.rules.answer import Expected, Given, expected
+from tidegate.rules.catalogue import Entry
+from tidegate.rules.picture import Delivered
 from tidegate.vendors.base import VendorAnswer, VendorCall
 from tidegate.vendors.registry import build
 
@@ -54,6 +58,24 @@ def ask(server: str, name: str, **changes: object) -> VendorAnswer:
     )
 
 
+def given(answer: VendorAnswer) -> Given:
+    images = []
+    for image in answer.images:
+        seen = picture.read(image.content)
+        assert seen is not None
+        images.append(Delivered(image.declared, seen.kind, seen.width, seen.height))
+    return Given(answer.text, tuple(images), truncated=answer.finish == "truncated")
+
+
+def asked(model: Entry) -> Expected:
+    """Return what is held against an answer to `ask`."""
+    return expected(model.task, {"params": {}, "input": INPUTS[model.task]})
+
+
+def members(_set: str, named: frozenset[str]) -> frozenset[str]:
+    return named
+
+
 def script(mock: httpx.Client, **behaviour: object) -> None:
     mock.post("/_llmock/scenario", json={"behaviors": [behaviour]}).raise_for_status()
 
@@ -69,13 +91,7 @@ def test_every_model_answers_and_passes_the_gate(
 ) -> None:
     answer = ask(server, name)
     model = entry(name)
-    verdict = judge(
-        model,
-        text=answer.text,
-        image_count=len(answer.images),
-        expected_images=1 if model.task == "image" else 0,
-        truncated=answer.finish == "truncated",
-    )
+    verdict = judge(model, given(answer), asked(model), members)
     assert verdict.passed, verdict.reasons
     assert answer.request_id or model.task == "image"
     assert served(mock) == 1
@@ -117,9 +133,7 @@ def test_a_hallucination_does_not_pass_the_gate(server: str, mock: httpx.Client)
     text = '{"account_id": 7, "confidence_score": 7, "anomaly_detected": "no", "risk_level": "LOW"}'
     script(mock, type="reply", text=text)
     answer = ask(server, "risk-report")
-    verdict = judge(
-        entry("risk-report"), text=answer.text, image_count=0, expected_images=0, truncated=False
-    )
+    verdict = judge(entry("risk-report"), given(answer), Expected(), members)
     assert {r.pointer for r in verdict.reasons} == {"/confidence_score", "/anomaly_detected"}
 
 

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
+_SHOWN = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""Kinds that a browser may show by itself: pixels only."""
+
 URL_LIFE = 3600
 """Seconds a handed-out URL works; asking for the job again gives a new one."""
 
@@ -31,8 +34,9 @@ class Assets:
             Key=key,
             Body=content,
             ContentType=content_type,
-            # An SVG may carry script: a browser saves it instead of running it.
-            ContentDisposition="attachment" if "svg" in content_type else "inline",
+            # An SVG may carry script, what is of no known kind may be anything: a browser saves it
+            # instead of running it.
+            ContentDisposition="inline" if content_type in _SHOWN else "attachment",
         )
         return key
 

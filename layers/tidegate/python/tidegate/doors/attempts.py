@@ -59,9 +59,14 @@ class Attempts:
         )
         return self._jobs.transition(job, failed, freed=[flight_freed(job)])
 
-    def put_back(self, job: Job, error: JobError, *, retry_at: float) -> Job:
-        """End an attempt that was no fault of the job: its start does not count."""
-        starts = max(0, job.starts - 1)
+    def put_back(
+        self, job: Job, error: JobError, *, retry_at: float, answered: bool = False
+    ) -> Job:
+        """End an attempt that was no fault of the job.
+
+        Its start does not count, unless the vendor has answered: that is paid for.
+        """
+        starts = job.starts if answered else max(0, job.starts - 1)
         back = let_go(
             job,
             status=Status.RETRYING,

@@ -15,8 +15,8 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
-from tidegate.doors import packed
 from tidegate.doors.envelope import Cached, opened, sealed
+from tidegate.doors.staged import Staged, opened_stage, sealed_stage
 from tidegate.doors.valkey import Valkey, Values, positive_millis
 from tidegate.rules.job import JobError
 
@@ -24,27 +24,6 @@ _LOOKED_AT = ("result", "pending", "negative")
 
 REMEMBERED = 600.0
 """Seconds a failure is remembered, after it holds no more, to double the next one's life."""
-
-
-@dataclass(frozen=True, slots=True)
-class Staged:
-    """A vendor's answer before the gate: a checkpoint for whoever takes the work over."""
-
-    job_id: str
-    text: str | None
-    images: list[dict[str, str]]
-    truncated: bool
-    input_tokens: int
-    output_tokens: int
-    upstream_ms: int
-    vendor_request_id: str | None
-    answered_at: float
-    expected_images: int = 0
-    """How many were asked for: the gate needs no more of the request."""
-    structure_key: str | None = None
-    """Where it is found besides by the structure of the code that was asked about."""
-    names: tuple[str, ...] = ()
-    """Of that code's local variables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,20 +108,13 @@ class Cache:
 
     def stage(self, job_key: str, staged: Staged, seconds: float) -> None:
         """Put a raw answer under the private key."""
-        text = packed.as_text(json.dumps(asdict(staged)))
-        self._valkey.set(_key(job_key, "stage"), text, seconds)
+        self._valkey.set(_key(job_key, "stage"), sealed_stage(job_key, staged), seconds)
 
     def staged(self, job_key: str, job_id: str) -> Staged | None:
-        """Return the raw answer that a job's earlier attempt left, if any."""
+        """Return the raw answer that a job's earlier attempt left whole, if any."""
         raw = self._valkey.get(_key(job_key, "stage"))
-        if raw is None:
-            return None
-        try:
-            fields = json.loads(packed.from_text(raw))
-            staged = Staged(**{**fields, "names": tuple(fields["names"])})
-        except (ValueError, TypeError, KeyError):
-            return None
-        return staged if staged.job_id == job_id else None
+        staged = None if raw is None else opened_stage(job_key, raw)
+        return None if staged is None or staged.job_id != job_id else staged
 
     def unstage(self, job_key: str) -> None:
         """Remove a raw answer that did not pass."""

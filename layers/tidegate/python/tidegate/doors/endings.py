@@ -6,6 +6,7 @@ fence (attempt and version) lets only one of several ends be true.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -38,6 +39,8 @@ class Done:
     structure_key: str | None = None
     """Where it is found besides, under the names of local variables in `names`."""
     names: tuple[str, ...] = ()
+    for_others: bool = True
+    """Whether the same work may be answered with it, if the job is reusable."""
 
 
 class Endings:
@@ -55,7 +58,7 @@ class Endings:
         error: JobError | None,
         *,
         now: float,
-        kept: dict[str, Any] | None = None,
+        kept: Sequence[Action] = (),
         owed: bool = False,
         bad_answer: bool = False,
     ) -> Job:
@@ -66,7 +69,7 @@ class Endings:
             status: a final state.
             error: why.
             now: seconds since the epoch.
-            kept: what is put aside for audit (a quarantined answer).
+            kept: what puts something aside for audit (a quarantined answer).
             owed: whether a copy is to go to a queue: until `copied`, the sweeper sees to it.
             bad_answer: whether a bad answer brought it about, to be counted.
 
@@ -77,10 +80,7 @@ class Endings:
         ended = replace(ended, due_at=now + SWEEP_GRACE if owed else None)
         if bad_answer:
             ended = replace(ended, bad_answers=job.bad_answers + 1)
-        needed = self._ledger.settle(job, 0, now)
-        if kept is not None:
-            attributes = self._payloads.put(f"{job.id}/quarantine-{job.attempt}", kept)
-            needed.append(put({**_kept(job, "quarantine"), **attributes}))
+        needed = [*self._ledger.settle(job, 0, now), *kept]
         return self._jobs.transition(job, ended, needed, _freed(job))
 
     def cancel(self, job: Job, *, now: float) -> Job:
@@ -117,7 +117,7 @@ class Endings:
         # The output must outlive every job that points at it.
         keep = int(max(job.deadline_at, done.answer.hard_until)) + 2 * RETENTION
         output = self._payloads.put(f"{job.id}/output-{job.attempt}", done.answer.output)
-        item = put({**_kept(job, "output"), **output, "expires_at": keep})
+        item = put({"pk": job_pk(job.id), "sk": "output", **output, "expires_at": keep})
         needed = [item, *self._ledger.settle(job, done.charged, now)]
         freed = [*_found_by(job, done), *_freed(job)]
         return self._jobs.transition(job, completed, needed, freed, answer_found=done.found)
@@ -147,31 +147,56 @@ class Endings:
                 is running.
             LostFence: the job has moved on.
         """
-        reopened = replace(
-            job,
-            status=Status.QUEUED,
-            starts=0,
-            bad_answers=0,
-            error=None,
-            finished_at=None,
-            started_at=None,
-            charged=0,
-            enqueued_at=now,
-            deadline_at=now + (job.deadline_at - job.enqueued_at),
-            due_at=now + SWEEP_GRACE,
-            replay_count=job.replay_count + 1,
-        )
-        needed = [kept_claim(reopened), content(reopened, now)]
-        needed += self._ledger.reserve(reopened, now)
+        reopened = _reopened(job, now)
+        return self._reopen(job, reopened, content(reopened, now), now)
+
+    def release(self, job: Job, decided: Sequence[Action], *, now: float) -> Job:
+        """Take a quarantine back, for its answer as it is: paid for as any, and nobody else's.
+
+        It claims no work, as it calls nobody; `decided` is what writes down who wants it.
+
+        Raises:
+            NotReplayable: funds do not reach, its key names another job by now, or it was decided
+                on before.
+            LostFence: the job has moved on.
+        """
+        released = replace(_reopened(job, now), release_of=job.attempt, reusable=False)
+        first, *others = decided
+        return self._reopen(job, released, first, now, others)
+
+    def _reopen(
+        self, job: Job, reopened: Job, second: Action, now: float, others: Sequence[Action] = ()
+    ) -> Job:
+        needed = [kept_claim(reopened), second, *others, *self._ledger.reserve(reopened, now)]
         try:
             return self._jobs.transition(job, reopened, needed)
         except NeededFailed as failed:
-            claimed, running = failed.found[0], failed.found[1]
+            claimed, there = failed.found[0], failed.found[1]
             if claimed is not None:
                 raise NotReplayable(f"its key names {claimed.get('job_id')} by now") from None
-            if running is not None:
-                raise NotReplayable(f"{running.get('job_id')} is at the same work") from None
+            if there is not None and "state" in there:
+                raise NotReplayable(f"it was {there['state']} before") from None
+            if there is not None:
+                raise NotReplayable(f"{there.get('job_id')} is at the same work") from None
             raise NotReplayable("the partner's credits do not reach") from None
+
+
+def _reopened(job: Job, now: float) -> Job:
+    return replace(
+        job,
+        status=Status.QUEUED,
+        starts=0,
+        bad_answers=0,
+        error=None,
+        finished_at=None,
+        started_at=None,
+        charged=0,
+        enqueued_at=now,
+        deadline_at=now + (job.deadline_at - job.enqueued_at),
+        due_at=now + SWEEP_GRACE,
+        replay_count=job.replay_count + 1,
+        release_of=None,
+    )
 
 
 def _completed(job: Job, now: float, **answer: Any) -> Job:
@@ -188,16 +213,12 @@ def _completed(job: Job, now: float, **answer: Any) -> Job:
 
 def _found_by(job: Job, done: Done) -> list[Action]:
     """Return what leads others to the answer; it is left out where a later one is there."""
-    if not job.reusable:
+    if not (job.reusable and done.for_others):
         return []
     found = [stored(job.job_key, done.answer)]
     if done.structure_key is not None:
         found.append(stored(done.structure_key, replace(done.answer, names=done.names)))
     return found
-
-
-def _kept(job: Job, sk: str) -> dict[str, Any]:
-    return {"pk": job_pk(job.id), "sk": sk, "expires_at": int(job.deadline_at) + 2 * RETENTION}
 
 
 def _freed(job: Job) -> list[Action]:

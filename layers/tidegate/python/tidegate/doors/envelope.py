@@ -41,15 +41,15 @@ class Cached:
 def sealed(job_key: str, answer: Cached) -> str:
     """Return an answer as it is stored under a job key."""
     body = packed.as_text(json.dumps(asdict(answer), ensure_ascii=False, separators=(",", ":")))
-    return f"{FORMAT} {_millis(answer)} {_proof(job_key, body)} {body}"
+    return f"{FORMAT} {_millis(answer)} {proof(job_key, body)} {body}"
 
 
 def opened(job_key: str, stored: str) -> Cached | None:
     """Return the answer under a job key; None if it is not whole, or another key's."""
     form, _, rest = stored.partition(" ")
     at, _, rest = rest.partition(" ")
-    proof, _, body = rest.partition(" ")
-    if form != FORMAT or proof != _proof(job_key, body):
+    given, _, body = rest.partition(" ")
+    if form != FORMAT or given != proof(job_key, body):
         return None
     try:
         fields = json.loads(packed.from_text(body))
@@ -63,6 +63,7 @@ def _millis(answer: Cached) -> str:
     return f"{round(answer.answered_at * 1000):015d}"
 
 
-def _proof(job_key: str, body: str) -> str:
+def proof(job_key: str, body: str) -> str:
+    """Return what a stored body must begin with: that it is whole, and under its own key."""
     # What is damaged may be no text: see `encoding_errors` in doors/valkey.py.
     return sha256(f"{job_key}\n{body}".encode(errors="surrogateescape")).hexdigest()

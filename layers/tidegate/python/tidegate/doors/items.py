@@ -5,12 +5,13 @@ job#<id>        status           the job, under 1 KB: DynamoDB bills a write by 
                 input            what was asked
                 metadata         the partner's own notes, if any
                 output           what was answered, written once
-                quarantine       an answer that failed the gate
+                quarantine#<n>   what attempt n was answered, and failed the gate
 model#<name>    switch           whether an operator has paused it (doors/switches.py)
 claim#<hash>    claim            an Idempotency-Key: job id, fingerprint, life
 work#<job key>  job#<partner>    the partner's job that is running it
                 flight           the attempt that is with the vendor: token, until
                 answer           where the durable answer is, and its ages
+quarantine#<model>#<day>         pointers to what failed (doors/quarantine.py)
 epoch#<whose>   epoch            since when answers of before are void (doors/epochs.py)
 
 Index `due` holds the status items the sweeper must look at: due_shard, due_at.
@@ -36,7 +37,7 @@ _PLAIN = (
     "id", "partner", "model", "task", "job_key", "fingerprint", "idempotency_hash", "priority",
     "correlation_id", "attempt", "starts", "bad_answers", "version", "owner", "upstream_ms",
     "vendor_request_id", "cache_status", "answer_of", "reserved", "charged", "replay_count",
-    "tokens", "reusable",
+    "tokens", "reusable", "release_of",
 )  # fmt: skip
 
 

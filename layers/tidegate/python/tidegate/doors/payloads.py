@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 from tidegate.doors.packed import WORTH, packed, unpacked
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
+
+_HALF = re.compile("[\ud800-\udfff]")
 
 INLINE_LIMIT = 300_000
 """Bytes; a DynamoDB item may have 400 KB with its names."""
@@ -21,20 +24,22 @@ class Payloads:
         self._client = client
         self._bucket = bucket
 
-    def put(self, key: str, value: Any) -> dict[str, Any]:
+    def put(self, key: str, value: Any, folder: str = "outputs") -> dict[str, Any]:
         """Return the attributes that hold `value`: packed if that is worth it.
 
-        Writes `outputs/<key>.json` if it is large even so.
+        Writes `<folder>/<key>.json` if it is large even so.
 
         Writing the same value twice under one key is the same object: a lost reply is harmless.
         """
-        body = json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+        # Half of a surrogate pair has no UTF-8, and a bad answer may hold one: it stays escaped.
+        text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+        body = _HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", text).encode()
         if len(body) < WORTH:
             return {"body": body.decode()}
         small = packed(body)
         if len(small) <= INLINE_LIMIT:
             return {"packed": small}
-        s3_key = f"outputs/{key}.json"
+        s3_key = f"{folder}/{key}.json"
         self._client.put_object(
             Bucket=self._bucket,
             Key=s3_key,
@@ -43,6 +48,10 @@ class Payloads:
             ContentEncoding="gzip",
         )
         return {"s3_key": s3_key}
+
+    def remove(self, s3_key: str) -> None:
+        """Remove what `put` wrote to S3; twice is once."""
+        self._client.delete_object(Bucket=self._bucket, Key=s3_key)
 
     def get(self, item: dict[str, Any]) -> Any:
         """Return the value that an item's attributes hold."""

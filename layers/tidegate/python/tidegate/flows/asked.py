@@ -117,7 +117,8 @@ class Asked:
             NeverFits: one call would use more tokens than the model may in a minute.
         """
         job = self.new_job(job_id, now)
-        most = at_most(self.request.system, self.request.body.input, self.request.params)
+        body = self.request.body
+        most = at_most(self.request.system, body.input, self.request.params, body.response_schema)
         return replace(
             job,
             reserved=money.reservation(self.entry, most, self.request.params),
@@ -132,6 +133,8 @@ class Asked:
             "params": self.request.params,
             "system": self.request.system,
         }
+        if self.request.body.response_schema is not None:
+            kept["response_schema"] = self.request.body.response_schema
         if self.structure is not None and self.structure_key is not None:
             kept["structure"] = {"key": self.structure_key, "names": list(self.structure.names)}
         return kept

@@ -8,22 +8,32 @@ from typing import Any
 from tidegate.clock import Clock, Ids
 from tidegate.doors.answers import Answer
 from tidegate.doors.attempts import Attempts
-from tidegate.doors.cache import Cache, Negative, Staged
+from tidegate.doors.cache import Cache, Negative
 from tidegate.doors.endings import Done, Endings
 from tidegate.doors.envelope import Cached
 from tidegate.doors.jobs import Jobs
-from tidegate.errors import Retry, VendorError
+from tidegate.doors.quarantine import Quarantine
+from tidegate.doors.staged import Staged, StagedImage
+from tidegate.errors import ReferencesUnavailable, Retry, VendorError
 from tidegate.flows.ends import Ends
+from tidegate.flows.gatekeeping import Gate
 from tidegate.flows.only_helps import only_helps
 from tidegate.flows.outcome import ACKNOWLEDGED, Outcome
-from tidegate.gate.verdict import Verdict, judge
+from tidegate.flows.quarantined import quarantined
+from tidegate.gate.accepted import output
 from tidegate.rules import backoff, money
 from tidegate.rules.catalogue import Entry
-from tidegate.rules.job import Job, JobError, Status, Usage
+from tidegate.rules.job import Job, JobError, Usage
+from tidegate.rules.quarantine import made_by
 from tidegate.telemetry import Telemetry
 
 ACCOUNT_DELAY = 60.0
 """Seconds before a job is tried again after our account was refused, and no pause could be set."""
+
+REFERENCES_DELAY = 10.0
+"""Seconds, and up to twice as many, until an answer is judged again that could not be."""
+
+LOST = JobError(Retry.PERMANENT, "release_lost", "the accepted answer is gone by now", "gate")
 
 LONGEST_NEGATIVE = 300.0
 """Seconds: RFC 9520, section 3.2, caps the caching of failures at five minutes."""
@@ -38,6 +48,8 @@ class Finish:
     endings: Endings
     ends: Ends
     cache: Cache
+    gate: Gate
+    quarantine: Quarantine
     clock: Clock
     ids: Ids
     telemetry: Telemetry
@@ -47,26 +59,51 @@ class Finish:
 
         `found` is whether an attempt before this one staged it.
         """
-        verdict = judge(
-            entry,
-            text=staged.text,
-            image_count=len(staged.images),
-            expected_images=staged.expected_images,
-            truncated=staged.truncated,
-        )
+        try:
+            verdict = self.gate.verdict(job, staged, entry)
+        except ReferencesUnavailable as unavailable:
+            return self._unjudged(job, staged, entry, unavailable)
         if verdict.output is None:
-            return self._quarantined(job, staged, verdict, entry)
-        output = {"images": staged.images} if entry.task == "image" else verdict.output
-        return self._completed(job, staged, output, entry, found)
+            ended, why = quarantined(
+                job, staged, verdict, entry, self.ends, self.quarantine, self.cache
+            )
+            self._remember(job, why, entry)
+            return self.ends.told(ended, ACKNOWLEDGED)
+        return self._completed(job, staged, verdict.output, entry, found=found)
+
+    def released(self, job: Job, entry: Entry) -> Outcome:
+        """Complete a job with the answer that an operator accepted, for its own partner alone."""
+        record = self.quarantine.record(job.id, job.release_of)
+        staged = None if record is None else self.quarantine.raw(record)
+        accepted = None if staged is None else output(entry, staged.given, staged.expected)
+        if staged is None or accepted is None:
+            return self.ends.for_good(job, LOST)
+        return self._completed(job, staged, accepted, entry, found=False)
+
+    def _unjudged(
+        self, job: Job, staged: Staged, entry: Entry, unavailable: ReferencesUnavailable
+    ) -> Outcome:
+        """Put a job back until what its answer refers to can be looked up; the answer is kept."""
+        delay = REFERENCES_DELAY * (1 + self.ids.fraction())
+        with only_helps(self.telemetry, job.model):
+            self.cache.stage(job.job_key, staged, stage_life(entry))
+        # What is wrong with which set is the operator's business, and in the log.
+        message = "what the answer refers to cannot be looked up for now"
+        why = JobError(unavailable.retry, unavailable.code, message, "gate")
+        retry_at = self.clock.now() + delay
+        self.attempts.put_back(job, why, retry_at=retry_at, answered=True)
+        return replace(ACKNOWLEDGED, again_after=delay)
 
     def _completed(
-        self, job: Job, staged: Staged, output: dict[str, Any], entry: Entry, found: bool
+        self, job: Job, staged: Staged, checked: dict[str, Any], entry: Entry, *, found: bool
     ) -> Outcome:
+        if entry.task == "image":
+            checked = {"images": [_shown(image) for image in staged.images]}
         now = self.clock.now()
         soft, hard = entry.cache.lives(self.ids.fraction(), self.ids.fraction())
         usage = Usage(staged.input_tokens, staged.output_tokens)
         at = staged.answered_at
-        answer = Cached(job.id, output, at, at + soft, at + hard, _made_by(job, entry))
+        answer = Cached(job.id, checked, at, at + soft, at + hard, made_by(job.model, entry))
         done = Done(
             usage=usage,
             upstream_ms=staged.upstream_ms,
@@ -76,6 +113,7 @@ class Finish:
             found=found,
             structure_key=staged.structure_key,
             names=staged.names,
+            for_others=len(staged.images) >= staged.expected.images,
         )
         completed = self.endings.complete(job, done, now=now)
         with only_helps(self.telemetry, job.model):
@@ -85,7 +123,7 @@ class Finish:
         return self.ends.told(completed, ACKNOWLEDGED)
 
     def _promote(self, job: Job, done: Done, now: float) -> None:
-        if not job.reusable:
+        if not (job.reusable and done.for_others):
             self.cache.unstage(job.job_key)
             return
         self.cache.promote(job.job_key, done.answer, now)
@@ -174,34 +212,16 @@ class Finish:
         self.telemetry.info("attempt_failed", delay_seconds=round(delay, 3), reason=str(error))
         return Outcome(delay)
 
-    def _quarantined(self, job: Job, staged: Staged, verdict: Verdict, entry: Entry) -> Outcome:
-        first = verdict.reasons[0]
-        where = f"{first.pointer}: " if first.pointer else ""
-        why = JobError("gate", first.code, where + first.message, "gate")
-        kept = {
-            "text": staged.text,
-            "images": staged.images,
-            "reasons": [[r.code, r.pointer, r.message] for r in verdict.reasons],
-            "vendor_request_id": staged.vendor_request_id,
-            "correlation_id": job.correlation_id,
-        }
-        now = self.clock.now()
-        ended = self.endings.end(job, Status.QUARANTINED, why, now=now, kept=kept, owed=True)
-        self.ends.copy(ended)
-        with only_helps(self.telemetry, job.model):
-            self.cache.unstage(job.job_key)
-        self._remember(job, why, entry)
-        self.telemetry.bind(error_class=first.code)
-        self.telemetry.count("Quarantined", model=job.model)
-        return self.ends.told(ended, ACKNOWLEDGED)
+
+def stage_life(entry: Entry) -> float:
+    """Return how long a raw answer is kept, in seconds: until it has been redelivered for sure."""
+    return 2.0 * entry.timeouts.visibility
 
 
-def _made_by(job: Job, entry: Entry) -> dict[str, str]:
-    """Return who answered: what an operator asks first of an answer that is wrong."""
+def _shown(image: StagedImage) -> dict[str, Any]:
     return {
-        "model": job.model,
-        "version": entry.version,
-        "vendor": entry.vendor,
-        "vendor_model": entry.vendor_model,
-        "contract": entry.contract.version if entry.contract else "",
+        "key": image.key,
+        "content_type": image.content_type,
+        "width": image.width,
+        "height": image.height,
     }

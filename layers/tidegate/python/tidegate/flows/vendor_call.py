@@ -7,12 +7,14 @@ from typing import Any
 
 from tidegate.clock import Clock
 from tidegate.doors.assets import Assets
-from tidegate.doors.cache import Staged
 from tidegate.doors.jobs import Jobs
+from tidegate.doors.staged import Staged, StagedImage
+from tidegate.rules import picture
+from tidegate.rules.answer import expected
 from tidegate.rules.catalogue import Entry
 from tidegate.rules.job import Job
 from tidegate.telemetry import Telemetry
-from tidegate.vendors.base import Vendor, VendorAnswer, VendorCall
+from tidegate.vendors.base import Image, Vendor, VendorAnswer, VendorCall
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ class VendorDesk:
             input=asked["input"],
             params=asked["params"],
             system=asked.get("system", entry.system),  # older jobs kept none
+            response_schema=asked.get("response_schema"),
             # New only after an answer known to be bad: a vendor that honours it runs a redelivered
             # attempt once, and still runs a retry.
             idempotency_key=f"{job.id}.{job.replay_count}.{job.bad_answers}",
@@ -56,24 +59,28 @@ class VendorDesk:
         self, job: Job, answer: VendorAnswer, upstream_ms: int, asked: dict[str, Any]
     ) -> Staged:
         structure = asked.get("structure") or {"key": None, "names": []}
-        images = [
-            {
-                "key": self.assets.put(image.content, image.content_type),
-                "content_type": image.content_type,
-            }
-            for image in answer.images
-        ]
         return Staged(
             job_id=job.id,
             text=answer.text,
-            images=images,
+            images=tuple(self._kept(image) for image in answer.images),
             truncated=answer.finish == "truncated",
             input_tokens=answer.input_tokens,
             output_tokens=answer.output_tokens,
             upstream_ms=upstream_ms,
             vendor_request_id=answer.request_id,
             answered_at=self.clock.now(),
-            expected_images=asked["params"].get("n", 1) if job.task == "image" else 0,
+            expected=expected(job.task, asked),
+            answered_by=answer.vendor_model,
             structure_key=structure["key"],
             names=tuple(structure["names"]),
         )
+
+    def _kept(self, image: Image) -> StagedImage:
+        """Return an image that is in our bucket, as the gate and partners need it."""
+        seen = picture.read(image.content)
+        # What is of no known kind is evidence: nobody is to open it in a browser.
+        content_type = "application/octet-stream" if seen is None else seen.kind
+        key = self.assets.put(image.content, content_type)
+        if seen is None:
+            return StagedImage(key, content_type, image.declared)
+        return StagedImage(key, content_type, image.declared, seen.kind, seen.width, seen.height)

@@ -9,8 +9,7 @@ A deferral is no attempt and burns no receive: a new message is sent, and this o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from tidegate.clock import Clock, Ids
@@ -21,14 +20,15 @@ from tidegate.doors.jobs import Jobs
 from tidegate.doors.lease import Lease
 from tidegate.doors.pace import Caller
 from tidegate.doors.queue import Message, NotOurs, Queue, job_id_in
-from tidegate.errors import CacheUnavailable, LostFence, VendorError
+from tidegate.errors import VendorError
 from tidegate.flows.bound import bind
 from tidegate.flows.ends import NO_TIME
-from tidegate.flows.finish import Finish
+from tidegate.flows.finish import Finish, stage_life
 from tidegate.flows.only_helps import only_helps
 from tidegate.flows.outcome import ACKNOWLEDGED, HAND_BACK, Outcome
 from tidegate.flows.pacing import Pacing, answered
 from tidegate.flows.reopen import redriven
+from tidegate.flows.setback import defer, flight, guarded
 from tidegate.flows.turn import next_in_turn
 from tidegate.flows.vendor_call import VendorDesk
 from tidegate.rules.catalogue import Entry
@@ -39,10 +39,6 @@ from tidegate.telemetry import Telemetry
 BUSY_DELAY = 10.0
 """Seconds at most until a message looks again whether a lease is free: most calls end long before
 the lease of the worker that makes them."""
-
-REDIS_DOWN_DELAY = 15.0
-"""Seconds, and up to twice as many, until work is tried again when Redis is out of reach: nobody
-calls without a pace."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,24 +102,11 @@ def work(message: Message, entry: Entry, doors: Doors, remaining: Callable[[], f
     if job.model != doors.model:  # moved by hand into the wrong queue
         doors.telemetry.warn("message_of_another_model", queue_of=doors.model)
         return HAND_BACK
-    outcome = _guarded(job, doors, lambda: _loaded(message, job, entry, doors, remaining))
+    outcome = guarded(job, doors, lambda: _loaded(message, job, entry, doors, remaining))
     if outcome.again_after is not None:
         url = doors.queue_urls[job.queue]
         doors.queue.send(url, job.id, job.partner, outcome.again_after)
     return outcome
-
-
-def _guarded(job: Job, doors: Doors, step: Callable[[], Outcome]) -> Outcome:
-    """Return what a step says, or its deferral where it lost Redis or the fence."""
-    try:
-        return step()
-    except CacheUnavailable:
-        doors.telemetry.count("CacheUnavailable", model=job.model)
-        delay = REDIS_DOWN_DELAY * (1 + doors.ids.fraction())
-        return _defer(job, delay, "redis_unavailable", doors)
-    except LostFence:
-        doors.telemetry.count("LostFence", model=job.model)
-        return _defer(job, LEASE_MARGIN, "lost_fence", doors)
 
 
 def _loaded(
@@ -146,7 +129,7 @@ def _loaded(
     if job.deadline_at <= now:
         return doors.finish.ends.too_late(job)
     if job.retry_at > now:  # a double must not cut short what the backoff or the vendor asked for
-        return _defer(job, job.retry_at - now, "backoff", doors)
+        return defer(job, job.retry_at - now, "backoff", doors)
     turn = next_in_turn(job, pacing.line, pacing.cap(), doors.jobs, doors.clock, doors.telemetry)
     if turn is not job:
         return _lent(job, turn, entry, doors, remaining)
@@ -164,7 +147,7 @@ def _lent(
     doors.telemetry.count("TurnsGiven", model=job.model)
     bind(doors.telemetry, turn)
     attempt = Attempt(turn, doors.ids.token(), remaining)
-    outcome = _guarded(turn, doors, lambda: _with_lease(attempt, entry, doors))
+    outcome = guarded(turn, doors, lambda: _with_lease(attempt, entry, doors))
     if outcome.hand_back_after:
         url = doors.queue_urls[turn.queue]
         doors.queue.send(url, turn.id, turn.partner, outcome.hand_back_after)
@@ -178,17 +161,25 @@ def _with_lease(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
     busy = doors.lease.take(job.job_key, attempt.token, attempt.lease)
     if busy:
         doors.telemetry.count("LeaseContention", model=job.model)
-        return _defer(job, min(busy, BUSY_DELAY), "lease_held", doors)
+        return defer(job, min(busy, BUSY_DELAY), "lease_held", doors)
     try:
+        if job.release_of is not None:  # an operator accepted what it was answered
+            return _released(attempt, entry, doors)
         staged = doors.cache.staged(job.job_key, job.id)
         if staged is not None and staged.answered_at >= job.newer_than:  # a predecessor died
             claimed = _claim(attempt, doors, start=False)
-            with _flight(claimed, doors):
+            with flight(claimed, doors):
                 return doors.finish.judged(claimed, staged, entry, found=True)
         return _unstaged(attempt, entry, doors)
     finally:
         with only_helps(doors.telemetry, job.model):
             doors.lease.release(job.job_key, attempt.token)
+
+
+def _released(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
+    claimed = _claim(attempt, doors, start=False)
+    with flight(claimed, doors):
+        return doors.finish.released(claimed, entry)
 
 
 def _unstaged(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
@@ -199,16 +190,17 @@ def _unstaged(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
     if job.starts >= entry.retry.starts:
         return doors.finish.ends.used_up(job)
     if attempt.remaining() <= entry.timeouts.total:
-        return _defer(job, 0, "too_little_time", doors)
+        return defer(job, 0, "too_little_time", doors)
+    doors.finish.gate.ready(job, entry)
     caller = Caller(attempt.token, job.partner, job.priority, job.tokens)
     slot = doors.pacing.slot(caller, lambda: attempt.lease, attempt.remaining)
     if not slot.granted:
         if slot.why == "paused" and doors.clock.now() + slot.wait >= job.deadline_at:
             return doors.finish.ends.too_late(job, NO_TIME)
-        return _defer(job, doors.pacing.deferral(job, slot), slot.why, doors)
+        return defer(job, doors.pacing.deferral(job, slot), slot.why, doors)
     with doors.pacing.held(caller) as call:
         claimed = _claim(attempt, doors, start=True)
-        with _flight(claimed, doors):
+        with flight(claimed, doors):
             call.made = True
             try:
                 staged = doors.desk.call(claimed, entry)
@@ -217,20 +209,10 @@ def _unstaged(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
                 paused = doors.pacing.refused(caller, error)
                 return doors.finish.failed(claimed, error, entry, paused)
             call.answered, call.used = True, staged.input_tokens + staged.output_tokens
-    with _flight(claimed, doors):
+    with flight(claimed, doors):
         with only_helps(doors.telemetry, job.model):  # a checkpoint for whoever takes over
-            doors.cache.stage(job.job_key, staged, 2.0 * entry.timeouts.visibility)
+            doors.cache.stage(job.job_key, staged, stage_life(entry))
         return doors.finish.judged(claimed, staged, entry)
-
-
-@contextmanager
-def _flight(claimed: Job, doors: Doors) -> Iterator[None]:
-    """Free the flight if the job was taken from its worker: others wait for it to no purpose."""
-    try:
-        yield
-    except LostFence:
-        doors.attempts.leave(claimed)
-        raise
 
 
 def _claim(attempt: Attempt, doors: Doors, *, start: bool) -> Job:
@@ -241,10 +223,3 @@ def _claim(attempt: Attempt, doors: Doors, *, start: bool) -> Job:
     if claimed.attempt == 1:
         doors.telemetry.duration("QueueWait", now - claimed.enqueued_at, model=claimed.model)
     return claimed
-
-
-def _defer(job: Job, delay: float, reason: str, doors: Doors) -> Outcome:
-    """Come back later without burning a receive: a new message, then this one is done."""
-    doors.telemetry.count("Deferrals", model=job.model, reason=reason)
-    doors.telemetry.info("deferred", reason=reason, delay_seconds=round(delay, 3))
-    return replace(ACKNOWLEDGED, again_after=delay)

@@ -1,29 +1,25 @@
-"""What an entry's contract has against a value."""
+"""What an entry's contract, or a schema that a request brings, has against a value."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tidegate.errors import ContractUnusable
+from tidegate.gate.places import Place, places
+from tidegate.gate.reason import MAX_REASONS
 from tidegate.rules.catalogue import Entry
-from tidegate.rules.closed_schema import closed
-
-if TYPE_CHECKING:
-    from jsonschema_rs import Draft202012Validator, ValidationError
-
-MAX_REASONS = 20
-"""Enough to see what is wrong; a long array of wrong items repeats one mistake."""
+from tidegate.rules.json_schema import compiled, parts
 
 MAX_POINTER = 300
 
 _MESSAGES = {
     "additionalProperties": "has members that the contract does not know",
     "unevaluatedProperties": "has members that the contract does not know",
+    "unevaluatedItems": "has items that the contract does not know",
+    "false": "is not allowed here",
     "type": "is of another type",
     "enum": "is none of the allowed values",
     "const": "is not the allowed value",
@@ -32,15 +28,23 @@ _MESSAGES = {
     "exclusiveMinimum": "is too small",
     "maximum": "is too large",
     "exclusiveMaximum": "is too large",
+    "multipleOf": "is no multiple of what it should be",
     "minLength": "is too short",
     "maxLength": "is too long",
     "minItems": "has too few items",
     "maxItems": "has too many items",
+    "minProperties": "has too few members",
+    "maxProperties": "has too many members",
     "uniqueItems": "has an item twice",
+    "contains": "has too few or too many items of a kind",
     "pattern": "does not match the pattern",
     "format": "is not of the format",
+    "propertyNames": "has a member whose name is not allowed",
+    "anyOf": "is none of the alternatives",
+    "oneOf": "is none of the alternatives, or more than one",
+    "not": "is what it must not be",
 }
-"""Ours rather than the validator's, which quote the value."""
+"""Ours: the validator's quote the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +60,16 @@ class Violation:
 def violations(schema: Mapping[str, Any], value: Any) -> tuple[Violation, ...]:
     """Return where `value` breaks a JSON Schema (2020-12), its objects closed; at most 20 places.
 
-    `format` is asserted. Nothing is fetched, whatever the schema refers to.
+    `format` is asserted. Nothing is fetched, whatever the schema refers to. The value must come
+    from `strict_json`.
 
     Raises:
         ContractUnusable: the schema cannot be used.
     """
-    validator = _compiled(json.dumps(schema, sort_keys=True))
-    errors: Iterator[ValidationError] = validator.iter_errors(value)
-    return tuple(_violation(error) for error in islice(errors, MAX_REASONS))
+    if compiled(schema).is_valid(value):
+        return ()
+    found = tuple(map(_violation, islice(places(parts(schema), value), MAX_REASONS)))
+    return found or (_violation(Place("", "schema")),)
 
 
 def check_contracts(entries: Mapping[str, Entry]) -> None:
@@ -75,27 +81,13 @@ def check_contracts(entries: Mapping[str, Entry]) -> None:
     for name, entry in entries.items():
         if entry.contract is not None:
             try:
-                violations(entry.contract.schema_, None)
+                compiled(entry.contract.schema_)
             except ContractUnusable as error:
                 raise ContractUnusable(f"models.{name}.contract.schema: {error}") from error
 
 
-@lru_cache(maxsize=32)
-def _compiled(schema: str) -> Draft202012Validator:
-    # Imported here: only the workers of entries with a contract pay for it at their start.
-    from jsonschema_rs import Draft202012Validator, ReferencingError
-
-    try:
-        return Draft202012Validator(closed(json.loads(schema)), validate_formats=True, offline=True)
-    except (ValueError, ReferencingError) as error:
-        raise ContractUnusable(f"the contract is no usable JSON Schema: {error}") from error
-
-
-def _violation(error: ValidationError) -> Violation:
-    keyword = error.kind.name
-    steps = (str(step).replace("~", "~0").replace("/", "~1") for step in error.instance_path)
-    pointer = "".join("/" + step for step in steps)[:MAX_POINTER]
-    message = _MESSAGES.get(keyword, "breaks the contract")
-    if keyword == "required":  # the name is the contract's own, not the answer's
-        message += f": {error.kind.as_dict().get('property', '')}"
-    return Violation(pointer, keyword, message)
+def _violation(place: Place) -> Violation:
+    message = _MESSAGES.get(place.keyword, "breaks the contract")
+    if place.missing:  # the name is the contract's own, not the answer's
+        message += f": {place.missing}"
+    return Violation(place.pointer[:MAX_POINTER], place.keyword, message)

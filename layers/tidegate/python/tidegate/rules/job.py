@@ -131,6 +131,8 @@ class Job:
     """An answer made before is not for it: its caller asked for a newer one."""
     reusable: bool = True
     """Whether a finished answer may be used for it, and its own for others."""
+    release_of: int | None = None
+    """The attempt whose answer failed the gate and was accepted by an operator all the same."""
 
     @property
     def from_cache(self) -> bool:

@@ -20,7 +20,7 @@ from tidegate.rules.request import JobRequest
 if TYPE_CHECKING:
     from tidegate.rules.normalise import Structure
 
-KEY_SCHEMA = 2
+KEY_SCHEMA = 3
 """Version of the job key's make-up; raise it when its meaning changes."""
 
 NOT_IN_JOB_KEY = frozenset({"priority", "deadline_seconds", "metadata"})
@@ -52,7 +52,7 @@ NOT_IN_DEFINITION = frozenset(
 )
 """Keys of an entry that do not change an answer. Everything else is in the key."""
 
-NOT_IN_OLD_FINGERPRINTS = frozenset({"locale", "safety_profile"})
+NOT_IN_OLD_FINGERPRINTS = frozenset({"locale", "safety_profile", "response_schema"})
 """Fields of a body that are younger than the claims there may be: where one is not sent it is left
 out, or the retry of a request that was sent before the field came would be an altered body."""
 

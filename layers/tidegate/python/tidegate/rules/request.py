@@ -66,6 +66,9 @@ INPUTS: dict[Task, type[_Strict]] = {
     "extract": ExtractInput,
 }
 
+STRUCTURED: frozenset[Task] = frozenset({"chat", "extract"})
+"""Tasks whose answers can be JSON of a schema that the request brings."""
+
 MetadataKey = Annotated[str, StringConstraints(min_length=1, max_length=64)]
 MetadataValue = Annotated[str, StringConstraints(max_length=512)]
 
@@ -78,6 +81,8 @@ class JobBody(_Strict):
     params: dict[str, Any] = Field(default_factory=dict)
     locale: Locale | None = None
     safety_profile: Text | None = None
+    response_schema: dict[str, Any] | None = None
+    """JSON Schema that the answer must be of, besides the model's own contract."""
     priority: Lane = "normal"
     deadline_seconds: int | None = Field(default=None, ge=10, le=86_400)
     metadata: dict[MetadataKey, MetadataValue] = Field(default_factory=dict, max_length=16)
@@ -154,10 +159,21 @@ def checked(value: dict[str, Any], catalogue: Catalogue) -> JobRequest:
     body = body.model_copy(update={"input": given})
     params = resolved(body.params, entry)
     problems = instructions.problems(entry, body.locale, body.safety_profile)
+    if body.response_schema is not None:
+        problems += _schema_problems(body.response_schema, entry)
     if problems:
         raise InvalidRequest(sentence(problems), pointers=tuple(problems))
     told = instructions.told(entry, body.locale, body.safety_profile)
     return JobRequest(body=body, task=entry.task, params=params, **told._asdict())
+
+
+def _schema_problems(schema: dict[str, Any], entry: Entry) -> list[tuple[str, str]]:
+    if entry.task not in STRUCTURED:
+        return [("/response_schema", f"task {entry.task} has no answers in JSON")]
+    from tidegate.rules.response_schema import problem  # here, as few requests bring one
+
+    wrong = problem(schema)
+    return [] if wrong is None else [("/response_schema" + wrong[0], wrong[1])]
 
 
 def resolved(given: dict[str, Any], entry: Entry) -> dict[str, Any]:

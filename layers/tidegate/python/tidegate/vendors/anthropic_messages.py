@@ -40,7 +40,7 @@ class AnthropicMessages(VendorApi):
         if reason == "refusal":
             raise reply.refused()
         finish = reply.finish(_FINISH, "stop_reason")
-        text = reply.written(reply.texts("content"), finish)
+        text = reply.written(reply.texts("content"))
         return VendorAnswer(
             text=text,
             images=(),
@@ -54,7 +54,7 @@ class AnthropicMessages(VendorApi):
 
 def _body(call: VendorCall) -> dict[str, Any]:
     # The API knows no system role: such turns join the instructions that stand before them.
-    messages = prompt.with_system(call)
+    messages = prompt.with_schema(call)
     system = "\n\n".join(m["content"] for m in messages if m["role"] == "system")
     return {
         "model": call.entry.vendor_model,

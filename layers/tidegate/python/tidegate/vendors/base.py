@@ -39,16 +39,19 @@ class VendorCall:
     """Ours, the same over redeliveries; sent as the `Idempotency-Key` header."""
     system: str | None = field(repr=False, kw_only=True)
     """What the model is told before the input, as it was when the job was accepted."""
+    response_schema: Mapping[str, Any] | None = field(repr=False, default=None, kw_only=True)
+    """The partner's own JSON Schema of the answer, besides the entry's contract."""
     seconds: float = math.inf
     """The caller's own limit; the entry's total timeout bounds the call besides."""
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """One image as the vendor made it."""
+    """One image as the vendor made it; not yet looked at."""
 
     content: bytes = field(repr=False)
-    content_type: str
+    declared: str | None
+    """The content type in the vendor's words, with any parameters; None if it said nothing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ class CohereChat(VendorApi):
         if isinstance(reason, str) and reason in _REFUSED:
             raise reply.refused()
         finish = reply.finish(_FINISH, "finish_reason")
-        text = reply.written(reply.texts("message", "content"), finish)
+        text = reply.written(reply.texts("message", "content"))
         return VendorAnswer(
             text=text,
             images=(),
@@ -57,6 +57,6 @@ def _body(call: VendorCall) -> dict[str, Any]:
     given = {theirs: call.params.get(ours) for ours, theirs in _PARAMETERS.items()}
     return {
         "model": call.entry.vendor_model,
-        "messages": prompt.with_system(call),
+        "messages": prompt.with_schema(call),
         **{name: value for name, value in given.items() if value is not None},
     }

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from tidegate.errors import VendorFailed, VendorRefused
+from tidegate.rules.strict_json import members
 
 Finish = Literal["complete", "truncated"]
 """Whether a vendor says that its answer is whole, or was cut off at a limit."""
@@ -58,13 +59,13 @@ class Reply:
         texts = [at(part, "text") for part in parts if at(part, "type") == "text"]
         return "".join(text for text in texts if isinstance(text, str))
 
-    def written(self, text: object, finish: Finish) -> str:
-        """Return a text that says something; a truncated one may be empty.
+    def written(self, text: object) -> str:
+        """Return the text of an answer, which may be empty: the gate says what is none.
 
         Raises:
-            VendorFailed: it is no text, or empty though complete.
+            VendorFailed: there is no text.
         """
-        if not isinstance(text, str) or (finish == "complete" and not text.strip()):
+        if not isinstance(text, str):
             raise self.failed("the vendor's answer has no text")
         return text
 
@@ -85,10 +86,11 @@ def parsed(raw: bytes, request_id: str | None) -> Reply:
     """Return the body of a 200.
 
     Raises:
-        VendorFailed: not JSON (HTML, cut off, nested absurdly), no object, or an error in it.
+        VendorFailed: not JSON (HTML, cut off, nested absurdly), a member twice (which of two
+            answers counts is a guess), no object, or an error in it.
     """
     try:
-        body = json.loads(raw.decode("utf-8"))
+        body = json.loads(raw.decode("utf-8"), object_pairs_hook=members)
     except (ValueError, RecursionError):
         # `from None`: the parser's error carries the vendor's text.
         raise VendorFailed(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tidegate.rules.closed_schema import closed
 from tidegate.vendors import prompt
 from tidegate.vendors.base import VendorAnswer, VendorApi, VendorCall
 from tidegate.vendors.envelope import Finish, label
@@ -32,7 +31,7 @@ class OpenAIChat(VendorApi):
         if message.get("refusal") or reason == "content_filter":
             raise reply.refused()
         finish = reply.finish(_FINISH, "choices", 0, "finish_reason")
-        text = reply.written(message.get("content"), finish)
+        text = reply.written(message.get("content"))
         return VendorAnswer(
             text=text,
             images=(),
@@ -50,10 +49,13 @@ def _body(call: VendorCall) -> dict[str, Any]:
         "messages": prompt.with_system(call),
         **{name: call.params[name] for name in _PARAMETERS if name in call.params},
     }
-    if call.entry.contract is not None:
-        schema = closed(call.entry.contract.schema_)
+    schema = prompt.schema(call)
+    if schema is not None:
+        # `strict` takes a part of JSON Schema only, and refuses the rest: what an operator writes
+        # is made for it, what a partner sends may not be. The gate holds all of both.
+        strict = call.response_schema is None
         body["response_format"] = {
             "type": "json_schema",
-            "json_schema": {"name": "answer", "schema": schema, "strict": True},
+            "json_schema": {"name": "answer", "schema": schema, "strict": strict},
         }
     return body

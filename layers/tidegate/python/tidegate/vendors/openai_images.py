@@ -20,18 +20,22 @@ class OpenAIImages(VendorApi):
     """Task image."""
 
     def call(self, call: VendorCall) -> VendorAnswer:
-        """Return as many images as were asked for.
+        """Return the images that came; of more than were asked for, one too many.
 
         Raises:
             VendorError: one of its subclasses.
         """
         reply = self.post(call, "/images/generations", self.bearer(), _body(call))
         items = reply.at("data")
-        if not isinstance(items, list) or len(items) != call.params.get("n", 1):
-            raise reply.failed("the vendor's answer has another number of images")
+        if not isinstance(items, list):
+            raise reply.failed("the vendor's answer has no list of images")
+        # One too many is enough to fail by; each of an absurd number would be stored before that.
+        items = items[: call.params.get("n", 1) + 1]
+        made_as = label(reply.at("output_format"))
+        declared = f"image/{made_as}" if made_as else None
         return VendorAnswer(
             text=None,
-            images=tuple(_image(reply, item) for item in items),
+            images=tuple(_image(reply, item, declared) for item in items),
             finish="complete",
             input_tokens=reply.count("usage", "input_tokens"),
             output_tokens=reply.count("usage", "output_tokens"),
@@ -40,13 +44,14 @@ class OpenAIImages(VendorApi):
         )
 
 
-def _image(reply: Reply, item: Any) -> Image:
+def _image(reply: Reply, item: Any, declared: str | None) -> Image:
     encoded, url = at(item, "b64_json"), at(item, "url")
     try:
         if isinstance(encoded, str):
-            return Image(*from_base64(encoded))
-        if isinstance(url, str) and url.startswith("data:"):
-            return Image(*from_data_url(url))
+            return Image(from_base64(encoded), declared)
+        if isinstance(url, str) and url[:5].lower() == "data:":
+            content, said = from_data_url(url)
+            return Image(content, said or declared)
     except NotAnImage as error:
         raise reply.failed(f"the vendor's image {error}") from None
     # The vendor's own URL is neither handed out nor fetched: it expires, and it leads anywhere.
@@ -62,6 +67,8 @@ def _body(call: VendorCall) -> dict[str, Any]:
     }
     if "aspect_ratio" in call.params:
         body["size"] = _SIZES[call.params["aspect_ratio"]]
+    if "size" in call.params:
+        body["size"] = call.params["size"]
     if "quality" in call.params:
         body["quality"] = call.params["quality"]
     return body

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
+from typing import Any
 
+from tidegate.rules.closed_schema import closed
 from tidegate.vendors.base import VendorCall
+
+IN_JSON = (
+    "Answer with one JSON value that is valid under the following JSON Schema (draft 2020-12), and "
+    "with nothing else: no words around it, no code fence.\n"
+)
+"""Told where a vendor's API cannot be given the schema itself."""
 
 
 def turns(call: VendorCall) -> list[dict[str, str]]:
@@ -20,6 +30,26 @@ def with_system(call: VendorCall) -> list[dict[str, str]]:
     """Return the conversation behind what the model is told first, if it is told anything."""
     told = [{"role": "system", "content": call.system}] if call.system else []
     return [*told, *turns(call)]
+
+
+def schema(call: VendorCall) -> Mapping[str, Any] | None:
+    """Return the JSON Schema a model is told, its objects closed; None: the answer is no JSON.
+
+    Of two, the partner's own, which will be the narrower one: the gate holds both.
+    """
+    contract = call.entry.contract
+    told = call.response_schema or (None if contract is None else contract.schema_)
+    return None if told is None else closed(told)
+
+
+def with_schema(call: VendorCall) -> list[dict[str, str]]:
+    """Return the conversation with the schema in words, if there is one."""
+    told = schema(call)
+    messages = with_system(call)
+    if told is None:
+        return messages
+    words = IN_JSON + json.dumps(told, ensure_ascii=False, separators=(",", ":"))
+    return [{"role": "system", "content": words}, *messages]
 
 
 def _code(call: VendorCall) -> str:

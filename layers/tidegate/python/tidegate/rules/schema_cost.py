@@ -1,0 +1,121 @@
+"""How much work a schema makes of one value.
+
+The validator's time grows with the value and with what each of its places is held against. The
+first is bounded by the length of an answer; here is the second, for schemas of strangers. A step
+is about 10 ns for a place, or for a character where there are patterns; measured, not guessed, and
+the numbers below with it. Comparing decimals is slow, as it is exact; and a list of whole numbers
+is slow where a decimal is held against it. Whoever uses `unevaluatedProperties` has every part
+that speaks of the same value checked again, and so on below: this doubles with every level.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from tidegate.rules.subschemas import DEFINITIONS, SAME_VALUE, children
+
+MAX_COST = 10**9
+"""Where counting ends: a few hundred bytes of schema can stand for more than a year of work."""
+
+_BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
+_BOUND = 10
+_DECIMAL = 40
+_PATTERN = 250
+_FORMAT = 20
+_UNIQUE = 40
+_COMPOUND = 5
+"""Steps for an option of an `enum` that is a list or an object, or stands beside other types."""
+
+_ONE_OF_THEM = frozenset({"properties", "prefixItems"})
+"""Each place of a value meets at most one of the schemas in these."""
+
+
+class _Work(NamedTuple):
+    here: int = 0
+    """Steps for the value itself."""
+    below: int = 0
+    """Steps for any one place in it, at most."""
+
+    def and_(self, other: _Work) -> _Work:
+        return _Work(min(self.here + other.here, MAX_COST), min(self.below + other.below, MAX_COST))
+
+
+class _Both(NamedTuple):
+    check: _Work
+    marks: _Work
+    """For finding out which members a schema has looked at."""
+
+
+def cost(schema: Mapping[str, Any]) -> int:
+    """Return the steps for any one place of a value, at most; counted up to `MAX_COST`.
+
+    The schema must be usable (`json_schema.problem`) and closed, each `$ref` in it lead to a
+    definition at its top, and none to itself.
+    """
+    return max(_Counting(schema).of(schema).check)
+
+
+@dataclass(slots=True)
+class _Counting:
+    root: Mapping[str, Any]
+    known: dict[str, _Both] = field(default_factory=dict)
+    """By `$ref`."""
+
+    def of(self, schema: Any) -> _Both:
+        if not isinstance(schema, Mapping):
+            return _Both(_Work(1), _Work())
+        check = _Work(sum(_own(word, value) for word, value in schema.items()) or 1)
+        # Once more for each name in the value, and for each item.
+        names = _Work(below=_PATTERN * len(schema.get("patternProperties", ())))
+        items = _Work(below=_UNIQUE if schema.get("uniqueItems") is True else 0)
+        check, marks, same, most = check.and_(names).and_(items), names, [], 0
+        for child in children(schema):
+            if child.word in DEFINITIONS:
+                continue
+            part = self.of(child.schema)
+            place = _Work(below=max(part.check))
+            if child.word in SAME_VALUE:
+                same.append(part)
+            elif child.word in _ONE_OF_THEM:
+                most = max(most, place.below)
+            else:
+                check = check.and_(place)
+                marks = marks.and_(place) if child.word == "contains" else marks
+        check = check.and_(_Work(below=most))
+        if isinstance(schema.get("$ref"), str):
+            same.append(self._target(schema["$ref"]))
+        for part in same:
+            check = check.and_(part.check)
+            marks = marks.and_(part.check).and_(part.marks)
+        if "unevaluatedProperties" in schema or "unevaluatedItems" in schema:
+            check = check.and_(marks)
+        return _Both(check, marks)
+
+    def _target(self, reference: str) -> _Both:
+        if reference not in self.known:
+            _, word, name = reference.split("/", 2)
+            self.known[reference] = self.of(self.root[word][name])
+        return self.known[reference]
+
+
+def _own(word: str, value: Any) -> int:
+    """Return the steps that a keyword makes at the place its schema is for."""
+    if word in _BOUNDS:
+        return _BOUND if isinstance(value, int) else _DECIMAL
+    if word == "const":
+        return _DECIMAL if _holds_number(value) else 1
+    if word == "enum" and isinstance(value, list):
+        if all(isinstance(option, str) for option in value):
+            return 1
+        return sum(_DECIMAL if _holds_number(option) else _COMPOUND for option in value)
+    return {"pattern": _PATTERN, "format": _FORMAT}.get(word, 1)
+
+
+def _holds_number(value: Any) -> bool:
+    if isinstance(value, list):
+        return any(map(_holds_number, value))
+    if isinstance(value, Mapping):
+        return any(map(_holds_number, value.values()))
+    return isinstance(value, int | float) and not isinstance(value, bool)
