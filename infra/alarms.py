@@ -23,7 +23,7 @@ class Alarms:
     def add(
         self,
         name: str,
-        metric: cloudwatch.Metric,
+        metric: cloudwatch.IMetric,
         *,
         above: float | None,
         says: str,
@@ -56,6 +56,38 @@ class Alarms:
             # An idle queue or function reports nothing; that is no emergency. A clock's silence is.
             treat_missing_data=treat.BREACHING if above is None else treat.NOT_BREACHING,
         )
+        self._tell(alarm)
+
+    def add_unlike_before(
+        self, name: str, metric: cloudwatch.IMetric, *, deviations: float, says: str, periods: int
+    ) -> None:
+        """Add an alarm that rings above what the metric's own past leads to expect.
+
+        CloudWatch learns what is usual from up to two weeks, by hour and weekday, and goes on
+        learning; it makes the model it needs by itself
+        (docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Anomaly_Detection.html).
+
+        Args:
+            name: of the alarm, without the environment's prefix.
+            metric: what is looked at, once a period.
+            deviations: standard deviations above what is expected that are still well.
+            says: what is wrong and what to do.
+            periods: how many, one after the other, must be bad.
+        """
+        alarm = cloudwatch.AnomalyDetectionAlarm(
+            self._scope,
+            name,
+            alarm_name=self._config.named(name),
+            alarm_description=says,
+            metric=metric,
+            std_devs=deviations,
+            comparison_operator=cloudwatch.ComparisonOperator.GREATER_THAN_UPPER_THRESHOLD,
+            evaluation_periods=periods,
+            treat_missing_data=cloudwatch.TreatMissingData.NOT_BREACHING,
+        )
+        self._tell(alarm)
+
+    def _tell(self, alarm: cloudwatch.Alarm) -> None:
         if self._action:
             alarm.add_alarm_action(self._action)
             alarm.add_ok_action(self._action)

@@ -72,7 +72,10 @@ class Api(Construct):
         )
         data.grant_jobs(self.function)
         data.grant_ledger(self.function, "dynamodb:GetItem")
-        data.grant_assets(self.function, "s3:GetObject")
+        # An image's URL reads what the role that signed it may read.
+        data.grant_objects(self.function, "assets", "s3:GetObject")
+        # A hit under other names has an output of its own, which may be large.
+        data.grant_objects(self.function, "outputs", "s3:GetObject", "s3:PutObject")
         for model in models:
             model.queues.grant_send(self.function)
         cache.grant(self.function)

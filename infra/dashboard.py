@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from aws_cdk import Duration
 from aws_cdk import aws_cloudwatch as cloudwatch
 
 from infra.api import Api
 from infra.data import Data
 from infra.environment import EnvironmentConfig
-from infra.metrics import each, metric, ratio, total
+from infra.metrics import each, judged, metric, ratio, share_failed, total
 from infra.model import Model
 from infra.repair import Repair
 
 REPAIRS = ("sent", "ended", "copied", "failed", "unknown_model")
 """What the sweeper's metric `Swept` tells apart and operators want to see: what was put right, and
 the two that say it could not be."""
+
+RATIO_PERIOD = Duration.minutes(15)
+"""Of a share of answers that failed: in a minute there are too few. As the alarm looks at it."""
 
 OF_A_PARTNER = "-"
 """What stands for a model where a partner's answers are declared void, whatever the model."""
@@ -129,6 +133,48 @@ def pace_row(config: EnvironmentConfig, model: Model) -> list[cloudwatch.IWidget
             of("CacheUnavailable", service="api"),
         ),
     ]
+
+
+def gate_row(config: EnvironmentConfig, model: Model) -> list[cloudwatch.IWidget]:
+    """Return the graphs of one model's gate: what fails, how long judging takes, what it lacks."""
+    name, environment = model.name, config.name
+
+    def of(what: str, statistic: str, service: str, label: str) -> cloudwatch.Metric:
+        found = metric(what, environment, statistic=statistic, model=name, service=service)
+        return found.with_(label=label)
+
+    row: list[cloudwatch.IWidget] = [
+        _graph(
+            f"{name}: judged",
+            judged(environment, name, Duration.minutes(1)),
+            of("Quarantined", "Sum", "worker", "quarantined"),
+            of("ReleasedAnswers", "Sum", "replay", "released by operators"),
+            of("DiscardedAnswers", "Sum", "replay", "discarded by operators"),
+        ),
+        cloudwatch.GraphWidget(
+            title=f"{name}: quarantined, %",
+            left=[
+                cloudwatch.MathExpression(
+                    expression="100 * share",
+                    using_metrics={"share": share_failed(environment, name, RATIO_PERIOD)},
+                    label="%",
+                    period=RATIO_PERIOD,
+                )
+            ],
+            left_y_axis=cloudwatch.YAxisProps(min=0, max=100),
+            width=6,
+            height=6,
+        ),
+        _graph(
+            f"{name}: validation, ms",
+            of("ValidationTime", "p50", "worker", "p50"),
+            of("ValidationTime", "p99", "worker", "p99"),
+        ),
+    ]
+    if model.entry.contract is not None and model.entry.contract.references:
+        missed = of("ReferencesUnavailable", "Sum", "worker", "references unavailable")
+        row.append(_graph(f"{name}: references out of reach", missed))
+    return row
 
 
 def cache_row(config: EnvironmentConfig, model: Model) -> list[cloudwatch.IWidget]:

@@ -58,6 +58,28 @@ def ratio(part: cloudwatch.Metric, rest: cloudwatch.Metric) -> cloudwatch.MathEx
     )
 
 
+def judged(environment: str, model: str, period: Duration) -> cloudwatch.Metric:
+    """Return how many answers of a model came before the gate in a period."""
+    return _verdicts(environment, model, period, "SampleCount").with_(label="judged")
+
+
+def share_failed(environment: str, model: str, period: Duration) -> cloudwatch.Metric:
+    """Return which share of them failed, from 0 to 1; nothing where none came."""
+    return _verdicts(environment, model, period, "Average").with_(label="share that failed")
+
+
+def _verdicts(environment: str, model: str, period: Duration, statistic: str) -> cloudwatch.Metric:
+    # 1 for an answer that failed and 0 for one that passed, so one metric tells both.
+    return metric(
+        "QuarantineRatio",
+        environment,
+        statistic=statistic,
+        period=period,
+        model=model,
+        service="worker",
+    )
+
+
 def _found(dimension: str, name: str, environment: str, others: dict[str, str]) -> str:
     """Return a search for metrics that have these dimensions and no others."""
     schema = ",".join(sorted({"environment", dimension, *others}))

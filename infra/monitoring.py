@@ -10,9 +10,10 @@ from constructs import Construct
 
 from infra.alarms import Alarms
 from infra.api import Api
-from infra.dashboard import api_row, cache_row, model_row, pace_row, repair_row
+from infra.dashboard import api_row, cache_row, gate_row, model_row, pace_row, repair_row
 from infra.data import Data
 from infra.environment import EnvironmentConfig
+from infra.gate_alarms import add_gate_alarms, add_quarantine_alarms
 from infra.model import Model
 from infra.model_alarms import add_model_alarms
 from infra.repair import Repair
@@ -41,10 +42,11 @@ class Monitoring(Construct):
         super().__init__(scope, construct_id)
         self._alarms = Alarms(self, config)
         self._api_alarms(api)
-        self._quarantine_alarm(data)
+        add_quarantine_alarms(self._alarms, data)
         self._repair_alarms(repair)
         for model in models:
             add_model_alarms(self._alarms, config, model)
+            add_gate_alarms(self._alarms, config, model)
         dashboard = cloudwatch.Dashboard(
             self,
             "Dashboard",
@@ -56,6 +58,7 @@ class Monitoring(Construct):
         for model in models:
             dashboard.add_widgets(*model_row(model))
             dashboard.add_widgets(*pace_row(config, model))
+            dashboard.add_widgets(*gate_row(config, model))
             dashboard.add_widgets(*cache_row(config, model))
 
     def _api_alarms(self, api: Api) -> None:
@@ -64,15 +67,6 @@ class Monitoring(Construct):
             api.metric_failures(_FIVE_MINUTES),
             above=0,
             says="The API answered 500, 502 or 503",
-        )
-
-    def _quarantine_alarm(self, data: Data) -> None:
-        # Quarantined answers stay until somebody looks: growth is news, depth is not.
-        self._alarms.add(
-            "quarantine",
-            data.quarantine.metric_number_of_messages_sent(period=_FIVE_MINUTES, statistic="Sum"),
-            above=0,
-            says="An answer failed the gate and was quarantined",
         )
 
     def _repair_alarms(self, repair: Repair) -> None:

@@ -1,5 +1,7 @@
 """What puts jobs right: the sweeper, every minute, and replay, when an operator asks for it.
 
+Replay carries out decisions about quarantined answers, too: both take an end back.
+
 Neither reads the cache, so neither is in the network: they repair while that is broken, too.
 """
 
@@ -36,6 +38,14 @@ _NOT_LATER = Duration.seconds(60)
 """The least there is. What could not begin in a minute is out of date: the sweeper's next turn has
 come, and an operator must not be surprised by a replay of hours ago."""
 
+_TAKING = (
+    "sqs:ReceiveMessage",
+    "sqs:DeleteMessage",
+    "sqs:ChangeMessageVisibility",
+    "sqs:GetQueueAttributes",
+)
+"""What reading through a queue is made of, and removing from it what is settled."""
+
 
 class Repair(Construct):
     """The two functions that look after every model's jobs, and the sweeper's clock."""
@@ -56,6 +66,7 @@ class Repair(Construct):
         self.replay = _function("replay", replay_timeout, data, functions)
         self._grant_sweeper(data, models)
         self._grant_replay(models)
+        self._grant_decisions(data)
         events.Rule(
             self,
             "Sweep",
@@ -77,13 +88,15 @@ class Repair(Construct):
     def _grant_replay(self, models: Sequence[Model]) -> None:
         for model in models:
             model.queues.grant_send(self.replay)
-            model.queues.dlq.grant(
-                self.replay,
-                "sqs:ReceiveMessage",
-                "sqs:DeleteMessage",
-                "sqs:ChangeMessageVisibility",
-                "sqs:GetQueueAttributes",
-            )
+            model.queues.dlq.grant(self.replay, *_TAKING)
+
+    def _grant_decisions(self, data: Data) -> None:
+        """Let replay carry out what operators decide about answers that failed the gate.
+
+        Those that stand beside their record need nothing more; the large ones are in the bucket.
+        """
+        data.quarantine.grant(self.replay, *_TAKING)
+        data.grant_objects(self.replay, "quarantine", "s3:GetObject", "s3:DeleteObject")
 
 
 def _function(name: str, timeout: int, data: Data, functions: FunctionFactory) -> lambda_.Function:

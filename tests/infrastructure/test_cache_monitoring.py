@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
 from infra.api import FAILURES
 from infra.problems import PROBLEMS
 from tests.infrastructure.synthesis import Synthesis
+from tests.infrastructure.watching import alarm_of, dimensions, widgets, written
 from tidegate.errors import NotCached
-from tidegate.telemetry import ABSENT, Telemetry
+from tidegate.telemetry import ABSENT
 
 MODEL = "chat-mini"
 SHOWN: dict[str, list[tuple[str, str, dict[str, str]]]] = {
@@ -39,50 +39,16 @@ SHOWN: dict[str, list[tuple[str, str, dict[str, str]]]] = {
 """By graph: who counts what, under which dimensions."""
 
 
-def _widgets(every: Synthesis) -> dict[str, dict[str, Any]]:
-    """Return the dashboard's graphs by title, with `x` for what CloudFormation fills in."""
-    (dashboard,) = every.all_of("AWS::CloudWatch::Dashboard").values()
-    body = dashboard["Properties"]["DashboardBody"]
-    pieces = [body] if isinstance(body, str) else body["Fn::Join"][1]
-    text = "".join(piece if isinstance(piece, str) else "x" for piece in pieces)
-    return {each["properties"]["title"]: each["properties"] for each in json.loads(text)["widgets"]}
-
-
-def _dimensions(metric: list[Any]) -> tuple[str, dict[str, str]]:
-    """Return a graph's metric by its name, with its dimensions."""
-    namespace, name, *rest = (each for each in metric if isinstance(each, str))
-    assert namespace == "Tidegate"
-    return name, dict(zip(rest[::2], rest[1::2], strict=True))
-
-
-def _written(
-    service: str,
-    name: str,
-    dimensions: dict[str, str],
-    environment: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> tuple[str, dict[str, str]]:
-    """Return a metric as a function writes it."""
-    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", service)
-    telemetry = Telemetry(service, environment)
-    telemetry.count(name, 1, **dimensions)
-    telemetry.flush()
-    written = json.loads(capsys.readouterr().out)
-    ((names,),) = [each["Dimensions"] for each in written["_aws"]["CloudWatchMetrics"]]
-    return name, {each: written[each] for each in names}
-
-
 def test_graphs_ask_for_metrics_by_the_very_dimensions_that_functions_write(
     prod: Synthesis, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    widgets = _widgets(prod)
+    drawn = widgets(prod)
     for title, counted in SHOWN.items():
-        lines = widgets[f"{MODEL}: {title}"]["metrics"]
-        asked = [_dimensions(line) for line in lines if "expression" not in line[0]]
+        lines = drawn[f"{MODEL}: {title}"]["metrics"]
+        asked = [dimensions(line) for line in lines if "expression" not in line[0]]
         expected = [
-            _written(service, name, dimensions, prod.config.name, capsys, monkeypatch)
-            for service, name, dimensions in counted
+            written(service, name, of, prod.config.name, capsys, monkeypatch)
+            for service, name, of in counted
         ]
         assert asked == expected, title
 
@@ -91,21 +57,21 @@ def test_refreshes_are_found_whether_begun_or_not(
     prod: Synthesis, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun = {"model": MODEL, "begun": "True"}
-    _name, written = _written("api", "Refreshes", begun, "prod", capsys, monkeypatch)
-    lines = _widgets(prod)[f"{MODEL}: made anew, and declared void"]["metrics"]
+    _name, made = written("api", "Refreshes", begun, "prod", capsys, monkeypatch)
+    lines = widgets(prod)[f"{MODEL}: made anew, and declared void"]["metrics"]
     (search,) = [line[0]["expression"] for line in lines if "expression" in line[0]]
-    assert f"{{Tidegate,{','.join(sorted(written))}}}" in search
+    assert f"{{Tidegate,{','.join(sorted(made))}}}" in search
     assert f'model="{MODEL}"' in search
 
 
 def test_every_model_has_its_share_of_hits_drawn(every: Synthesis) -> None:
-    widgets = _widgets(every)
+    drawn = widgets(every)
     for name in every.catalogue.models:
-        graph = widgets[f"{name}: answered from the cache, %"]
+        graph = drawn[f"{name}: answered from the cache, %"]
         expression = graph["metrics"][0][0]["expression"]
         assert _percent(expression, part=30, rest=10) == 75
         assert graph["yAxis"]["left"] == {"min": 0, "max": 100}
-        assert {f"{name}: {title}" for title in SHOWN} <= set(widgets)
+        assert {f"{name}: {title}" for title in SHOWN} <= set(drawn)
 
 
 def _percent(expression: str, **minute: int) -> float:
@@ -118,10 +84,10 @@ def _percent(expression: str, **minute: int) -> float:
 
 
 def test_a_partner_who_wants_a_cached_answer_or_none_wakes_nobody(every: Synthesis) -> None:
-    alarm = every.one_of("AWS::CloudWatch::Alarm", AlarmName=every.config.named("api-5xx"))
+    failures = alarm_of(every, "api-5xx")
     (filter_,) = every.all_of("AWS::Logs::MetricFilter").values()
     (counted,) = filter_["Properties"]["MetricTransformations"]
-    asked = (alarm["Namespace"], alarm["MetricName"])
+    asked = (failures["Namespace"], failures["MetricName"])
     assert asked == (counted["MetricNamespace"], counted["MetricName"])
     assert every.config.name in counted["MetricNamespace"], "others may be in the same account"
     pattern = filter_["Properties"]["FilterPattern"]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.infrastructure.grants import queue_names
 from tests.infrastructure.synthesis import CATALOGUE, ROOT, Synthesis, synthesise
+from tests.infrastructure.watching import alarm_of
 from tidegate.doors.pace import COOL_DOWNS
 from tidegate.rules.catalogue import load
 from tidegate.telemetry import Telemetry
@@ -23,13 +23,9 @@ PACE_ALARMS = {
 """What each alarm about a model's pace looks at."""
 
 
-def _alarm(every: Synthesis, name: str) -> dict[str, Any]:
-    return every.one_of("AWS::CloudWatch::Alarm", AlarmName=every.config.named(name))
-
-
 def test_one_dead_letter_is_one_too_many(every: Synthesis) -> None:
     for name in every.catalogue.models:
-        alarm = _alarm(every, f"{name}-dlq")
+        alarm = alarm_of(every, f"{name}-dlq")
         assert alarm["MetricName"] == "ApproximateNumberOfMessagesVisible"
         assert (alarm["Period"], alarm["EvaluationPeriods"]) == (60, 1)
         assert alarm["Threshold"] == 0
@@ -38,13 +34,13 @@ def test_one_dead_letter_is_one_too_many(every: Synthesis) -> None:
 
 def test_waiting_jobs_and_crashing_workers_are_seen_for_every_model(every: Synthesis) -> None:
     for name in every.catalogue.models:
-        assert _alarm(every, f"{name}-age")["MetricName"] == "ApproximateAgeOfOldestMessage"
-        assert _alarm(every, f"{name}-errors")["MetricName"] == "Errors"
+        assert alarm_of(every, f"{name}-age")["MetricName"] == "ApproximateAgeOfOldestMessage"
+        assert alarm_of(every, f"{name}-errors")["MetricName"] == "Errors"
 
 
 def test_low_priority_may_wait_longer_but_not_until_its_jobs_expire(every: Synthesis) -> None:
     for name, entry in every.catalogue.models.items():
-        normal, low = _alarm(every, f"{name}-age"), _alarm(every, f"{name}-low-age")
+        normal, low = alarm_of(every, f"{name}-age"), alarm_of(every, f"{name}-low-age")
         assert low["MetricName"] == normal["MetricName"]
         assert normal["Threshold"] < low["Threshold"] < entry.deadline
         for alarm, queue in ((normal, name), (low, f"{name}-low")):
@@ -58,14 +54,14 @@ def test_low_priority_is_never_seen_sooner_than_the_other(tmp_path: Path) -> Non
     entry = models.models["chat-mini"].model_copy(update={"deadline": 60})
     one = models.model_copy(update={"models": {"chat-mini": entry}})
     made = synthesise("local", tmp_path, one)
-    low = _alarm(made, "chat-mini-low-age")["Threshold"]
-    assert low == _alarm(made, "chat-mini-age")["Threshold"]
+    low = alarm_of(made, "chat-mini-low-age")["Threshold"]
+    assert low == alarm_of(made, "chat-mini-age")["Threshold"]
 
 
 def test_every_model_says_when_its_vendor_or_redis_keeps_it_from_working(every: Synthesis) -> None:
     for name in every.catalogue.models:
         for alarm, metric in PACE_ALARMS.items():
-            found = _alarm(every, f"{name}-{alarm}")
+            found = alarm_of(every, f"{name}-{alarm}")
             assert (found["Namespace"], found["MetricName"]) == ("Tidegate", metric)
             assert found["ComparisonOperator"] == "GreaterThanThreshold"
 
@@ -86,7 +82,7 @@ def test_alarms_ask_for_metrics_by_the_very_dimensions_that_workers_write(
     (metrics,) = written["_aws"]["CloudWatchMetrics"]
     (names,) = metrics["Dimensions"]
     for alarm in PACE_ALARMS:
-        found = _alarm(prod, f"chat-mini-{alarm}")
+        found = alarm_of(prod, f"chat-mini-{alarm}")
         assert found["Namespace"] == metrics["Namespace"]
         asked = {dimension["Name"]: dimension["Value"] for dimension in found["Dimensions"]}
         assert asked == {name: written[name] for name in names}
@@ -103,7 +99,7 @@ def test_a_refused_account_is_seen_at_once_and_rings_once_for_all_its_probes(
     every: Synthesis,
 ) -> None:
     for name, entry in every.catalogue.models.items():
-        alarm = _alarm(every, f"{name}-account")
+        alarm = alarm_of(every, f"{name}-account")
         assert (alarm["DatapointsToAlarm"], alarm["Threshold"]) == (1, 0)
         assert alarm["Period"] * alarm["EvaluationPeriods"] > COOL_DOWNS["account"][1]
         assert every.config.vendors[entry.vendor].secret in alarm["AlarmDescription"]
@@ -111,7 +107,7 @@ def test_a_refused_account_is_seen_at_once_and_rings_once_for_all_its_probes(
 
 def test_one_wave_of_refusals_is_no_alarm_but_waves_that_come_back_are(every: Synthesis) -> None:
     for name in every.catalogue.models:
-        alarm = _alarm(every, f"{name}-throttled")
+        alarm = alarm_of(every, f"{name}-throttled")
         assert (alarm["Period"], alarm["Threshold"]) == (300, 0)
         assert 1 < alarm["DatapointsToAlarm"] < alarm["EvaluationPeriods"]
         assert f"models.{name}.pace" in alarm["AlarmDescription"]
@@ -119,31 +115,30 @@ def test_one_wave_of_refusals_is_no_alarm_but_waves_that_come_back_are(every: Sy
 
 def test_a_pause_of_minutes_is_seen_from_its_first(every: Synthesis) -> None:
     for name in every.catalogue.models:
-        alarm = _alarm(every, f"{name}-paused")
+        alarm = alarm_of(every, f"{name}-paused")
         assert (alarm["Statistic"], alarm["DatapointsToAlarm"]) == ("Maximum", 1)
         assert alarm["Threshold"] == 120_000, "milliseconds, as durations are written"
 
 
 def test_redis_out_of_reach_is_seen_after_minutes(every: Synthesis) -> None:
     for name in every.catalogue.models:
-        alarm = _alarm(every, f"{name}-redis")
+        alarm = alarm_of(every, f"{name}-redis")
         assert (alarm["Period"], alarm["Threshold"]) == (60, 0)
         assert (alarm["DatapointsToAlarm"], alarm["EvaluationPeriods"]) == (3, 5)
         assert "cache" in alarm["AlarmDescription"]
 
 
-def test_the_apis_failures_and_quarantined_answers_are_seen(every: Synthesis) -> None:
-    assert _alarm(every, "api-5xx")["MetricName"] == "ApiFailures"
-    assert _alarm(every, "quarantine")["MetricName"] == "NumberOfMessagesSent"
+def test_the_apis_failures_are_seen(every: Synthesis) -> None:
+    assert alarm_of(every, "api-5xx")["MetricName"] == "ApiFailures"
 
 
 def test_failed_repairs_are_seen(every: Synthesis) -> None:
-    assert _alarm(every, "sweeper-errors")["MetricName"] == "Errors"
-    assert _alarm(every, "replay-errors")["MetricName"] == "Errors"
+    assert alarm_of(every, "sweeper-errors")["MetricName"] == "Errors"
+    assert alarm_of(every, "replay-errors")["MetricName"] == "Errors"
 
 
 def test_a_sweeper_that_no_longer_begins_is_seen_in_five_minutes(every: Synthesis) -> None:
-    alarm = _alarm(every, "sweeper-silent")
+    alarm = alarm_of(every, "sweeper-silent")
     assert alarm["MetricName"] == "Invocations"
     assert (alarm["Period"], alarm["EvaluationPeriods"]) == (60, 5)
     assert (alarm["ComparisonOperator"], alarm["Threshold"]) == ("LessThanThreshold", 1)
@@ -155,6 +150,11 @@ def test_silence_is_no_alarm_but_the_sweepers(every: Synthesis) -> None:
     for alarm in every.all_of("AWS::CloudWatch::Alarm").values():
         if alarm["Properties"]["AlarmName"] != loud:
             assert alarm["Properties"]["TreatMissingData"] == "notBreaching"
+
+
+def test_no_alarm_says_more_than_cloudwatch_takes(every: Synthesis) -> None:
+    for alarm in every.all_of("AWS::CloudWatch::Alarm").values():
+        assert 0 < len(alarm["Properties"]["AlarmDescription"]) <= 1024
 
 
 def test_alarms_reach_somebody_in_the_cloud(cloud: Synthesis) -> None:

@@ -58,7 +58,7 @@ def _queues(every: Synthesis, function: str, action: str) -> set[str]:
 
 
 def test_the_api_moves_jobs_and_sends_them(every: Synthesis) -> None:
-    sends = {"s3:GetObject", "sqs:SendMessage"}
+    sends = {"s3:GetObject", "s3:PutObject", "sqs:SendMessage"}
     assert actions(every, "api") == JOBS_ACTIONS | LOG_ACTIONS | sends | _in_vpc(every)
 
 
@@ -75,6 +75,7 @@ def test_a_worker_reads_its_own_queue_and_its_own_vendors_secret(every: Synthesi
             | CONSUME_ACTIONS
             | {"sqs:SendMessage", "s3:GetObject", "s3:PutObject"}
             | {"secretsmanager:GetSecretValue", "secretsmanager:DescribeSecret"}
+            | ({"dynamodb:BatchGetItem"} if every.catalogue.sources(name) else set())
             | _in_vpc(every)
         )
         text = json.dumps(statements(every, function))
@@ -106,7 +107,8 @@ def test_jobs_of_either_priority_are_sent_but_none_to_a_dlq(
 def test_repair_moves_jobs_and_sends_and_needs_no_network(every: Synthesis) -> None:
     both = JOBS_ACTIONS | LOG_ACTIONS | {"sqs:SendMessage"}
     assert actions(every, "sweeper") == both
-    assert actions(every, "replay") == both | CONSUME_ACTIONS - {"sqs:GetQueueUrl"}
+    decisions = {"s3:GetObject", "s3:DeleteObject"}
+    assert actions(every, "replay") == both | decisions | CONSUME_ACTIONS - {"sqs:GetQueueUrl"}
 
 
 def test_the_sweeper_sends_to_every_queue_and_receives_from_none(every: Synthesis) -> None:
@@ -116,10 +118,10 @@ def test_the_sweeper_sends_to_every_queue_and_receives_from_none(every: Synthesi
     assert not _queues(every, "sweeper", "sqs:ReceiveMessage")
 
 
-def test_replay_takes_messages_out_of_dead_letter_queues_alone(every: Synthesis) -> None:
-    dlqs = {f"{name}-dlq" for name in every.catalogue.models}
-    for action in ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:ChangeMessageVisibility"):
-        assert _queues(every, "replay", action) == dlqs
+def test_replay_takes_messages_out_of_dlqs_and_quarantine_alone(every: Synthesis) -> None:
+    ends = {f"{name}-dlq" for name in every.catalogue.models} | {"quarantine"}
+    for action in CONSUME_ACTIONS - {"sqs:GetQueueUrl"}:
+        assert _queues(every, "replay", action) == ends
 
 
 def test_nobody_but_the_sweeper_asks_what_is_due(every: Synthesis) -> None:
