@@ -11,6 +11,7 @@ PARTS = {
     "balance": ("bench.balance",),
     "crowd": ("bench.crowd",),
     "stampede": ("bench.stampede",),
+    "gate": ("bench.gate",),
     "hit_path": ("bench.hit_path",),
     "kills": ("bench.kills",),
     "redis_lost": ("bench.redis_lost",),

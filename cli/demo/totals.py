@@ -39,7 +39,9 @@ class Totals:
     """Jobs of the operator's own, that made stale answers anew."""
     ends: Counter[Status]
     reopened: int
-    """Times an operator took an end back."""
+    """Times an operator took an end back, to run the job again."""
+    released: int
+    """Answers that an operator let through all the same."""
     charged: int
     """Micro-credits, as the jobs say."""
     captured: int
@@ -86,12 +88,13 @@ def totals(stage: Stage) -> Totals:
         broken=counts["broken"],
         jobs=len(jobs),
         open_jobs=sum(not job.done for job in jobs),
-        starts=sum(job.attempt for job in jobs),
+        starts=sum(_calls(job) for job in jobs),
         vendor_calls=len(stage.vendor.calls()),
-        retries=sum(max(0, job.attempt - 1) for job in jobs),
+        retries=sum(max(0, _calls(job) - 1) for job in jobs),
         refreshes=sum(job.partner == OPERATOR for job in jobs),
         ends=Counter(job.status for job in jobs if job.done),
-        reopened=sum(job.replay_count for job in jobs),
+        reopened=sum(job.replay_count - _released(job) for job in jobs),
+        released=sum(_released(job) for job in jobs),
         charged=sum(job.charged for job in jobs),
         captured=sum(each.balance.captured for each in money),
         entries=sum(each.balance.entries for each in money),
@@ -143,6 +146,7 @@ def rows(found: Totals) -> dict[str, dict[str, str]]:
             "dead-lettered": str(found.ends[Status.DEAD_LETTERED]),
             "quarantined": str(found.ends[Status.QUARANTINED]),
             "replayed by the operator": str(found.reopened),
+            "released by the operator": str(found.released),
             "messages in the DLQs": str(found.dlq_messages),
             "messages in the quarantine queue": str(found.quarantine_messages),
         },
@@ -157,6 +161,15 @@ def rows(found: Totals) -> dict[str, dict[str, str]]:
             "end to end, longest": f"{found.longest_time:.2f} s",
         },
     }
+
+
+def _released(job: Job) -> bool:
+    return job.release_of is not None
+
+
+def _calls(job: Job) -> int:
+    """Return how many attempts of a job called the vendor: to hand out an answer, none does."""
+    return job.attempt if job.release_of is None else job.release_of
 
 
 def _lasted(job: Job) -> float:
