@@ -36,7 +36,8 @@ def problem(text: str | None, checks: AnswerChecks) -> Reason | None:
 def program(text: str, checks: AnswerChecks, language: str | None) -> str | Reason:
     """Return the code in an answer, without its fence, or why it is none.
 
-    A language without a grammar here is not parsed: nobody could say that it is wrong.
+    A language without a grammar here, or more than is read, is not parsed: nobody could say that
+    it is wrong.
     """
     try:
         source = code(text, fenced=checks.fenced)
@@ -46,8 +47,8 @@ def program(text: str, checks: AnswerChecks, language: str | None) -> str | Reas
         return Reason("empty", "", "there is no code in the fence")
     grammar = grammar_of(language or "")
     if checks.parses and grammar is not None:
-        from tidegate.rules.normalise.syntax import read  # here, as only code pays for it
+        from tidegate.rules.normalise.syntax import parses  # here, as only code pays for it
 
-        if read(source, grammar) is None:
+        if parses(source, grammar) is False:
             return Reason("code_syntax", "", f"the code has an error of syntax as {grammar}")
     return source

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tidegate.rules.normalise.languages import GRAMMARS
 
 if TYPE_CHECKING:
-    from tree_sitter import Language, TreeCursor
+    from tree_sitter import Language, Tree, TreeCursor
 
 MAX_BYTES = 400_000
 MAX_NODES = 300_000
@@ -76,6 +76,23 @@ def read(code: str, grammar: str) -> Source | None:
     A node that is one piece of text (a literal, or whatever has text that none of its children
     holds) has no children.
     """
+    text = _bytes(code)
+    tree = None if text is None else _tree(text, grammar)
+    if text is None or tree is None or tree.root_node.has_error:
+        return None
+    root = _nodes(tree.walk(), text, grammar)
+    return None if root is None else Source(grammar, text, root)
+
+
+def parses(code: str, grammar: str) -> bool | None:
+    """Return whether a text is without an error of syntax; None: it is too much to be read."""
+    text = _bytes(code)
+    tree = None if text is None else _tree(text, grammar)
+    return None if tree is None else not tree.root_node.has_error
+
+
+def _bytes(code: str) -> bytes | None:
+    """Return a text as the parser takes it, or None."""
     # Every one of these languages takes CRLF for LF, in literals too. A lone CR they do not agree
     # on, and NUL ends the text for the parser.
     code = code.replace("\r\n", "\n")
@@ -85,8 +102,11 @@ def read(code: str, grammar: str) -> Source | None:
         text = code.encode()
     except UnicodeEncodeError:
         return None
-    if len(text) > MAX_BYTES:
-        return None
+    return text if len(text) <= MAX_BYTES else None
+
+
+def _tree(text: bytes, grammar: str) -> Tree | None:
+    """Return the parser's tree of a text, errors and all; None if it took too many steps."""
     from tree_sitter import Parser  # here, as only code pays for it
 
     steps = 0
@@ -97,15 +117,11 @@ def read(code: str, grammar: str) -> Source | None:
         return failed or steps > MAX_STEPS
 
     try:
-        tree = Parser(_language(grammar)).parse(
+        return Parser(_language(grammar)).parse(
             lambda offset, _point: text[offset:], progress_callback=stop
         )
     except ValueError:
         return None
-    if tree.root_node.has_error:
-        return None
-    root = _nodes(tree.walk(), text, grammar)
-    return None if root is None else Source(grammar, text, root)
 
 
 @functools.cache
