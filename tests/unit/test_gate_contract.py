@@ -6,7 +6,8 @@ import pytest
 
 from tests.unit.vendor_server import entry
 from tidegate.errors import ContractUnusable
-from tidegate.gate.contract import MAX_REASONS, Violation, violations
+from tidegate.gate.contract import Violation, check_contracts, violations
+from tidegate.gate.reason import MAX_REASONS
 
 GOOD = {
     "account_id": 7,
@@ -86,7 +87,7 @@ def test_formats_are_held() -> None:
 
 
 def test_a_pattern_cannot_stall_the_gate() -> None:
-    assert violations({"pattern": "^(a+)+(?=b)$"}, "a" * 5000)
+    assert violations({"pattern": "^(a+)+$"}, "a" * 5000 + "b")
 
 
 @pytest.mark.parametrize(
@@ -94,6 +95,7 @@ def test_a_pattern_cannot_stall_the_gate() -> None:
     [
         {"type": "nonsense"},
         {"pattern": "("},
+        {"pattern": "a(?=b)"},
         {"$ref": "#/nowhere"},
         {"$ref": "http://127.0.0.1:9/schema.json"},
         {"$ref": "file:///etc/passwd"},
@@ -102,3 +104,15 @@ def test_a_pattern_cannot_stall_the_gate() -> None:
 def test_an_unusable_contract_is_no_answers_fault(schema: dict[str, Any]) -> None:
     with pytest.raises(ContractUnusable):
         violations(schema, {})
+
+
+def test_a_contract_that_cannot_be_used_is_named_before_any_deployment() -> None:
+    good = entry("risk-report")
+    check_contracts({"risk-report": good, "words": good.model_copy(update={"contract": None})})
+    assert good.contract is not None
+    wrong = good.contract.model_copy(update={"schema_": {"properties": {"a": {"type": "int"}}}})
+    broken = good.model_copy(update={"contract": wrong})
+    with pytest.raises(ContractUnusable) as caught:
+        check_contracts({"risk-report": broken})
+    assert str(caught.value).startswith("models.risk-report.contract.schema: ")
+    assert "/properties/a/type" in str(caught.value)

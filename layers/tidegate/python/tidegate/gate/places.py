@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator
 
 MAX_LOOKS = 200_000
-"""Parts that are asked; past it the search ends, whatever it found."""
+"""About half a second, if they are small."""
 
 MAX_BELOW = 20
 """Wrong parts of one place that are followed."""
@@ -72,20 +72,24 @@ class _Part(NamedTuple):
     where: str
 
 
-def places(parts: Parts, value: Any) -> Iterator[Place]:
+def places(parts: Parts, value: Any, looks: int = MAX_LOOKS) -> Iterator[Place]:
     """Yield where a value breaks a schema that it does break; maybe none, if that is hard to say.
+
+    `looks` is how many parts are asked before the search ends, whatever it found.
 
     Parts are followed into members, items, `allOf`, `$ref`, `if` and the like; alternatives are
     one place, as nobody knows which was meant.
     """
-    return _Search(parts).places(value)
+    return _Search(parts, looks).places(value)
 
 
 @dataclass(slots=True)
 class _Search:
     parts: Parts
-    looks: int = MAX_LOOKS
+    looks: int
     validators: dict[tuple[str, str], Draft202012Validator] = field(default_factory=dict)
+    seen: set[tuple[str, str]] = field(default_factory=set)
+    """Parts that were followed, with where: a `$ref` may lead to itself."""
 
     def places(self, value: Any) -> Iterator[Place]:
         waiting = [_Part("", self.parts.schema, value, "")]
@@ -95,7 +99,9 @@ class _Search:
 
     def _of(self, part: _Part, waiting: list[_Part]) -> Iterator[Place]:
         """Yield a wrong part's own places; put the wrong parts in it to those that wait."""
-        self._look()
+        if (part.at, part.where) in self.seen:
+            return
+        self.seen.add((part.at, part.where))
         if not isinstance(part.schema, Mapping):
             yield Place(part.where, "false")
             return

@@ -23,6 +23,10 @@ Known = Callable[[str, frozenset[str]], frozenset[str]]
 MOST_REFERENCES = 1000
 """Different members of one set that one answer may name: ten requests to the reference table."""
 
+LONGEST_OF_A_REQUEST = 131_072
+"""Characters of an answer that is held against a partner's own schema: the worst schema that is
+accepted, and an answer made for it, then take some seconds (rules/schema_cost.py), not minutes."""
+
 LONGEST_MEMBER = 1024
 """Bytes: a sort key of DynamoDB has no more, so a longer one cannot be a member."""
 
@@ -49,6 +53,9 @@ def checked(
         ContractUnusable: a schema is wrong; no answer's fault.
         ReferencesUnavailable: what it refers to could not be looked up; no answer's fault.
     """
+    if response_schema is not None and len(text) > LONGEST_OF_A_REQUEST:
+        message = f"an answer to a response_schema has at most {LONGEST_OF_A_REQUEST} characters"
+        raise Unfit([Reason("too_long", "", message)])
     try:
         value = _canonical(json_value(text, fenced=contract is not None and contract.fenced))
     except NotStrictJson as error:

@@ -19,7 +19,7 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 PATTERN_BYTES = 50_000
 """Of a compiled pattern. The engine takes time linear to the text, but the factor grows with the
-pattern: at this size it was seen to take up to 3 seconds for a megabyte."""
+pattern: at this size, the worst ones were seen to take 3 to 8 seconds for a megabyte."""
 
 _PATTERN = (
     "is no usable pattern: no look-around, no references back, and small when its repetitions are "
@@ -107,7 +107,8 @@ def _text(schema: Mapping[str, Any]) -> str:
         raise ContractUnusable("the schema holds what JSON cannot") from None
 
 
-@lru_cache(maxsize=32)
+# Hostile patterns keep some 8 MB of a worker's 512 for each schema.
+@lru_cache(maxsize=16)
 def _compiled(text: str) -> Draft202012Validator:
     schema = json.loads(text)
     found = problem(schema)

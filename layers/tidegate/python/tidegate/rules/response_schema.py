@@ -44,7 +44,7 @@ MAX_PATTERNS = 50
 MAX_PATTERN = 256
 """Characters."""
 
-MAX_COST = 4_000
+MAX_COST = 5_000
 """Steps for one place of an answer. At worst an answer of 64 KB takes a few seconds, which are few
 beside those the model took to write it."""
 
@@ -111,8 +111,8 @@ def _check(schema: Any) -> None:
     if cost(closed(schema)) > MAX_COST:
         raise _Refused(
             "",
-            "asks too much of a single place of an answer: fewer alternatives, patterns, formats "
-            "and decimal numbers for the same place, shorter `enum`s of numbers, or "
+            "asks too much of a single place of an answer: fewer alternatives, patterns and "
+            "decimal numbers for one place, `type` integer beside an `enum` of whole numbers, or "
             "`unevaluatedProperties` and `unevaluatedItems` at fewer levels",
         )
 

@@ -17,16 +17,26 @@ from typing import Any, NamedTuple
 from tidegate.rules.subschemas import DEFINITIONS, SAME_VALUE, children
 
 MAX_COST = 10**9
-"""Where counting ends: a few hundred bytes of schema can stand for more than a year of work."""
+"""Where counting ends: nothing that is counted further would be accepted."""
 
 _BOUNDS = frozenset({"minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"})
-_BOUND = 10
-_DECIMAL = 40
-_PATTERN = 250
+_BOUND = 40
+_DECIMAL = 150
+_WHOLE = 20
+"""A number in `enum` or `const` where no decimal gets past the `type` beside it."""
+_OPTION = 5
+"""Of an `enum` that has not only strings."""
+_PATTERN = 400
 _FORMAT = 20
 _UNIQUE = 40
-_COMPOUND = 5
-"""Steps for an option of an `enum` that is a list or an object, or stands beside other types."""
+_UNEVALUATED = 10
+
+_OWN = {
+    "format": _FORMAT,
+    "pattern": _PATTERN,
+    "unevaluatedItems": _UNEVALUATED,
+    "unevaluatedProperties": _UNEVALUATED,
+}
 
 _ONE_OF_THEM = frozenset({"properties", "prefixItems"})
 """Each place of a value meets at most one of the schemas in these."""
@@ -66,7 +76,7 @@ class _Counting:
     def of(self, schema: Any) -> _Both:
         if not isinstance(schema, Mapping):
             return _Both(_Work(1), _Work())
-        check = _Work(sum(_own(word, value) for word, value in schema.items()) or 1)
+        check = _Work(sum(_own(word, schema) for word in schema) or 1)
         # Once more for each name in the value, and for each item.
         names = _Work(below=_PATTERN * len(schema.get("patternProperties", ())))
         items = _Work(below=_UNIQUE if schema.get("uniqueItems") is True else 0)
@@ -100,17 +110,19 @@ class _Counting:
         return self.known[reference]
 
 
-def _own(word: str, value: Any) -> int:
+def _own(word: str, schema: Mapping[str, Any]) -> int:
     """Return the steps that a keyword makes at the place its schema is for."""
+    value = schema[word]
     if word in _BOUNDS:
         return _BOUND if isinstance(value, int) else _DECIMAL
-    if word == "const":
-        return _DECIMAL if _holds_number(value) else 1
-    if word == "enum" and isinstance(value, list):
-        if all(isinstance(option, str) for option in value):
+    if word == "const" or (word == "enum" and isinstance(value, list)):
+        options = value if word == "enum" else [value]
+        if all(isinstance(option, str) for option in options):
             return 1
-        return sum(_DECIMAL if _holds_number(option) else _COMPOUND for option in value)
-    return {"pattern": _PATTERN, "format": _FORMAT}.get(word, 1)
+        whole = all(isinstance(option, int | str | None) for option in options)
+        number = _WHOLE if whole and "number" not in schema.get("type", "number") else _DECIMAL
+        return sum(number if _holds_number(option) else _OPTION for option in options)
+    return _OWN.get(word, 1)
 
 
 def _holds_number(value: Any) -> bool:

@@ -57,7 +57,9 @@ class Reply:
         if not isinstance(parts, list):
             raise self.failed("the vendor's answer has no content")
         texts = [at(part, "text") for part in parts if at(part, "type") == "text"]
-        return "".join(text for text in texts if isinstance(text, str))
+        joined = "".join(text for text in texts if isinstance(text, str))
+        # Two halves of a pair are one character, as they will be to whoever reads it stored.
+        return joined.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
     def written(self, text: object) -> str:
         """Return the text of an answer, which may be empty: the gate says what is none.
