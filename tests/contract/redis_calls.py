@@ -176,7 +176,7 @@ CALLS: dict[str, tuple[Before, Callable[[Doors], Any]]] = {
     "waiting": (_in_line, lambda d: d.line.waiting(job("acme"))),
     "rate_take": (_nothing, lambda d: d.rate.take("acme", "r", 3).left),
     "stage": (_nothing, lambda d: d.cache.stage(KEY, STAGED, 60)),
-    "staged": (staged, lambda d: d.cache.staged(KEY, "job_1")),
+    "staged": (staged, lambda d: d.cache.staged(KEY)),
     "unstage": (staged, lambda d: d.cache.unstage(KEY)),
     "mark_pending": (_nothing, lambda d: d.cache.mark_pending(KEY, "job_1", 60)),
     "promote": (staged, lambda d: d.cache.promote(KEY, ANSWER, 100.0)),

@@ -2,8 +2,8 @@
 
 `hub` runs handlers as greenlets and offers faults at every call of a door; `memory_*` are the
 doors; `deployment` and `world` put them together; `scenarios` say what happens, `always`,
-`paced`, `at_rest` and `bounds` what must hold; `explore` tries every plan with at most so many
-faults; `mutants` breaks the design on purpose, `hunt` looks whether that is found.
+`paced`, `caching`, `gated`, `at_rest` and `bounds` what must hold; `explore` tries every plan with
+at most so many faults; `mutants` breaks the design on purpose, `hunt` looks whether that is found.
 
 A crash after a call is the crash before the same actor's next one: nothing else happens between;
 so a crash is offered before each call that has an effect, and after the last one as the reply

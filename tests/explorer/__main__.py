@@ -10,7 +10,8 @@ from tests.explorer.scenarios import SCENARIOS
 
 SHOWN = (
     "id", "partner", "status", "attempt", "starts", "bad_answers", "version", "owner", "due_at",
-    "finished_at", "reserved", "charged", "replay_count", "cache_status", "answer_of", "error",
+    "finished_at", "reserved", "charged", "replay_count", "cache_status", "answer_of",
+    "release_of", "error",
 )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.explorer.memory_vendor import answer_to, holds
+from tests.explorer.answers import answer_to, holds, released
 from tests.explorer.world import World
 from tidegate.doors.actions import Item
 from tidegate.doors.envelope import opened
@@ -99,6 +99,8 @@ class Always:
         for item in self.world.deployed.store.all("jobs"):
             if item["sk"] != "status" or item["id"] == begun["id"] or item["status"] in FINAL:
                 continue
+            if "release_of" in item or "release_of" in begun:
+                continue  # it has its answer, and calls nobody
             same = (item["job_key"], item["partner"]) == (begun["job_key"], begun["partner"])
             if same and item["deadline_at"] > self.world.hub.ms:
                 self._say("one job per work", f"{item['id']} and {begun['id']}")
@@ -118,12 +120,7 @@ class Always:
         changed = {n for n in {*before, *after} if before.get(n) != after.get(n)} - _LOOKS
         if not changed:
             return
-        reopened = (
-            before["status"] in REPLAYABLE
-            and after["status"] == Status.QUEUED
-            and after["replay_count"] == before["replay_count"] + 1
-        )
-        if not reopened:
+        if not _reopened(before, after):
             self._say("final stays", f"{before['status']} -> {after['status']}: {sorted(changed)}")
 
     def _input(self, item: Item) -> None:
@@ -146,7 +143,10 @@ class Always:
             rights = {answer_to(post.input, {}) for post, _ in self.world.asked}
             self.inputs[job_id] = output["text"] if output["text"] in rights else ""
             self.asked[self.keys[job_id]].add(self.inputs[job_id])
-        if not holds(output, {self.inputs[job_id]}):
+        right = {self.inputs[job_id]}
+        job = self.world.deployed.store.items("jobs", after["pk"])["status"]
+        holds_it = released(output, right) if "release_of" in job else holds(output, right, True)
+        if not holds_it:
             self._say("right answer", f"{job_id} holds {str(output)[:80]}")
 
     def _answer(self, item: Item) -> None:
@@ -161,6 +161,8 @@ class Always:
         item = self.world.deployed.store.items("jobs", f"job#{job_id}").get("status", {})
         if item.get("status") != Status.COMPLETED:
             self._say("only what is completed", f"{where}: {job_id} is {item.get('status')}")
+        if "release_of" in item:
+            self._say("only what passed the gate", f"{where}: {job_id} was released")
         if not item.get("reusable"):
             self._say("only what may be kept", f"{where}: {job_id}")
 
@@ -181,3 +183,13 @@ class Always:
                 self._say("soft before hard", key)
             if not holds(result.output, self.asked[job_key]):
                 self._say("cache valid", f"{job_key[:8]} holds {str(result.output)[:80]}")
+
+
+def _reopened(before: Item, after: Item) -> bool:
+    """Return whether an ended job was taken back as it may: replayed, or its answer released."""
+    again = after["status"] == Status.QUEUED
+    again &= after["replay_count"] == before["replay_count"] + 1
+    if before["status"] == Status.QUARANTINED:
+        whole = after.get("release_of") == before["attempt"]
+        return again and whole and not after["reusable"]
+    return again and before["status"] in REPLAYABLE and "release_of" not in after

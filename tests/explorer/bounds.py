@@ -22,6 +22,9 @@ DELAY = {
 }  # fmt: skip
 """Seconds by which one fault may put off the end of a run at most."""
 
+UNREFERRED = 20.0
+"""Seconds by which a failed look into a reference set puts off the end: it is put off itself."""
+
 BAD_ANSWERS = frozenset({"429", "500", "timeout"})
 """Of a vendor: several in a row dead-letter a job."""
 
@@ -93,5 +96,13 @@ def _may_call(scenario: Scenario, fault: Fault, alone: bool) -> int:
 
 
 def _delay(scenario: Scenario, fault: Fault) -> float:
+    if fault.door.startswith("references"):
+        return UNREFERRED
     insisting = fault.actor == "api" and all(post.tries > 1 for post in scenario.posts)
     return INSISTING.get(fault.kind, DELAY[fault.kind]) if insisting else DELAY[fault.kind]
+
+
+def loses(fault: Fault, task: str) -> bool:
+    """Return whether a fault may lose what a vendor has answered to a job of a task."""
+    doors = (*UNSTAGED, "s3.put") if task == "image" else UNSTAGED
+    return fault.kind in {"wiped", "stall"} or fault.door.startswith(doors)

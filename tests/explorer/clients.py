@@ -34,6 +34,10 @@ class Post:
         """Return what the vendor is to answer."""
         if self.model == "code":
             return {"instruction": "repeat it", "code": self.text, "language": "python"}
+        if self.model == "pair":
+            return {"prompt": self.text}
+        if self.model in {"report", "rare"}:
+            return {"text": self.text}
         return {"messages": [{"role": "user", "content": self.text}]}
 
     @property

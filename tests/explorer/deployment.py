@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
 
 from api.build import assemble as api_of
@@ -12,79 +11,24 @@ from api.routes import resolver
 from replay.build import assemble as replay_of
 from sweeper.build import assemble as sweeper_of
 from tests.explorer.hub import Hub
-from tests.explorer.memory_bucket import MemoryBucket
+from tests.explorer.memory_bucket import MemoryBucket, SmallItems
 from tests.explorer.memory_keys import Keys
 from tests.explorer.memory_queue import URL, Sqs
+from tests.explorer.memory_references import Sets
 from tests.explorer.memory_table import MemoryTable, Store
 from tests.explorer.memory_valkey import MemoryValkey, Told
 from tests.explorer.memory_vendor import MemoryVendor
+from tests.explorer.models import catalogue
 from tests.explorer.processes import CountedIds, Pool, Silent, VirtualClock
 from tidegate.doors.assets import Assets
 from tidegate.doors.dlq import DeadLetters
 from tidegate.doors.ledger import Ledger
-from tidegate.doors.payloads import Payloads
 from tidegate.doors.queue import Queue
-from tidegate.rules.catalogue import Catalogue, parse
 from tidegate.settings import ApiSettings, RedisSettings, RepairSettings, WorkerSettings
 from worker.build import assemble as worker_of
 
-CHAT: dict[str, Any] = {
-    "adapter": "openai-chat",
-    "vendor": "v",
-    "vendor_model": "v",
-    "task": "chat",
-    "max_concurrency": 3,
-    "timeouts": {"connect": 2, "read": 4, "total": 5, "margin": 4},
-    "retry": {"attempts": 3, "starts": 5, "base": 2, "cap": 8},
-    "cache": {"reuse": "always", "hard_ttl": 86_400},
-    "price": {"per_call": 1000, "per_1k_input_tokens": 1000, "cached": 100},
-    "deadline": 1800,
-}
-
-POSTS = 6
-"""Of one partner in a minute: no story but the one about that has more."""
-
 LANES = ("", "-low")
 """What a model's two queues are called after its name."""
-
-IMAGE: dict[str, Any] = {
-    **CHAT,
-    "adapter": "openai-images",
-    "task": "image",
-    "price": {"per_image": 1000, "cached": 100},
-}
-
-
-PACE: dict[str, Any] = {
-    "requests_per_minute": 20, "burst": 1, "horizon": 4, "expected_latency": 1,
-}  # fmt: skip
-"""One call every 3 s: the second of two at once awaits its slot, the third is deferred."""
-
-SOFT: dict[str, Any] = {
-    **CHAT["cache"], "soft_ttl": 60, "hard_ttl": 3600, "jitter": 0, "negative_ttl": 60,
-}  # fmt: skip
-"""Stale after a minute; what fails for good twice in a row is not tried for another."""
-
-
-@cache
-def catalogue() -> Catalogue:
-    """Return the models: each partner's own work, shared work, work never reused, images, paced,
-    with answers that turn stale, with answers that end soon after, code."""
-    return parse(
-        {
-            "partners": {"requests_per_minute": POSTS},
-            "models": {
-                "chat": CHAT,
-                "shared": {**CHAT, "cache": {**CHAT["cache"], "scope": "shared"}},
-                "image": IMAGE,
-                "once": {**CHAT, "cache": {**CHAT["cache"], "reuse": "never"}},
-                "paced": {**CHAT, "pace": PACE},
-                "soft": {**CHAT, "cache": SOFT},
-                "brief": {**CHAT, "cache": {**SOFT, "hard_ttl": 62}},
-                "code": {**CHAT, "task": "code", "normalise": "code-structure"},
-            },
-        }
-    )
 
 
 @dataclass
@@ -107,12 +51,13 @@ class Deployment:
         self.vendor = MemoryVendor(self.hub)
         self.ids = CountedIds()
         self.clock = VirtualClock(self.hub)
+        self.sets = Sets(self.hub, self.store)
         self.jobs = MemoryTable(self.hub, self.store, "jobs")
         self.ledger = Ledger(MemoryTable(self.hub, self.store, "ledger"))
         self._client: Any = self.sqs
-        nothing: Any = None
-        self.payloads = Payloads(nothing, "assets")
-        bucket: Any = MemoryBucket(self.hub)
+        self.bucket = MemoryBucket(self.hub)
+        bucket: Any = self.bucket
+        self.payloads = SmallItems(bucket, "assets")
         self._assets = Assets(bucket, "assets")
         self._silent = Silent()
         self._valkeys: list[MemoryValkey] = []
@@ -126,6 +71,7 @@ class Deployment:
     def reset(self) -> None:
         """Be as deployed a moment ago."""
         self.store.tables.clear()
+        self.sets.load()
         self.store.watchers.clear()
         self.store.after.clear()
         self.store.due.clear()
@@ -134,6 +80,7 @@ class Deployment:
         self.redis.wipes = 0
         self.scripts.clear()
         self.sqs.reset()
+        self.bucket.objects.clear()
         self.vendor.reset()
         self.ids.again()
         for valkey in self._valkeys:
@@ -173,11 +120,13 @@ class Deployment:
         entry = self.catalogue.models[model]
 
         def make(valkey: MemoryValkey) -> Any:
+            references, forget = self.sets.door(self.catalogue.sources(model))
             doors = worker_of(
                 settings, entry, self.clock, self.ids, self._silent,
                 **self._doors(), valkey=valkey, assets=self._assets, vendor=self.vendor,
+                references=references,
             )  # fmt: skip
-            valkey.forgets.append(doors.epochs._known.clear)
+            valkey.forgets += [doors.epochs._known.clear, forget]
             return doors, entry
 
         return make

@@ -11,6 +11,7 @@ from tests.explorer.always import Always
 from tests.explorer.at_rest import Rest, resting
 from tests.explorer.bounds import Base
 from tests.explorer.caching import Caching
+from tests.explorer.gated import Gated
 from tests.explorer.hub import Fault, Livelock, Plan
 from tests.explorer.paced import Paced
 from tests.explorer.scenarios import SCENARIOS
@@ -90,6 +91,7 @@ class Explorer:
         world = self.world
         world.reset(plan)
         always, paced, caching = Always(world), Paced(world), Caching(world, scenario)
+        gated = Gated(world)
         scenario.begin(world)
         try:
             world.run()
@@ -100,6 +102,7 @@ class Explorer:
             broken = [*stuck, *rest.broken(base, world.hub.taken), *always.broken]
             broken += [*paced.broken, *paced.rested()]
             broken += [*caching.broken, *caching.rested(world.hub.taken, calls)]
+            broken += [*gated.broken, *gated.rested(world.hub.taken)]
         except (Livelock, AssertionError) as error:
             broken, last, calls = [f"comes to rest: {error}", *always.broken, *paced.broken], 0.0, 0
         return Run(

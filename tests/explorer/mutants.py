@@ -57,8 +57,10 @@ def load() -> dict[str, Mutant]:
     from tests.explorer import (  # noqa: F401 - they register themselves
         mutants_accept,
         mutants_cache,
+        mutants_gate,
         mutants_money,
         mutants_pace,
+        mutants_release,
         mutants_repair,
         mutants_wishes,
         mutants_work,

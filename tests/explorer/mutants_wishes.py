@@ -120,7 +120,7 @@ def _() -> list[Patch]:
 
 @mutant("a damaged answer is served", "an answer is damaged in Redis", at=0)
 def _() -> list[Patch]:
-    return [(envelope, "_proof", lambda *_: "0" * 64)]
+    return [(envelope, "proof", lambda *_: "0" * 64)]
 
 
 @mutant(

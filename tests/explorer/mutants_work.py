@@ -15,11 +15,12 @@ from tidegate.doors.endings import Done, Endings
 from tidegate.doors.envelope import Cached
 from tidegate.doors.lease import Lease
 from tidegate.errors import LostFence
-from tidegate.flows import finish, work
+from tidegate.flows import gatekeeping, work
 from tidegate.flows.ends import Ends
 from tidegate.flows.finish import Finish
 from tidegate.flows.outcome import ACKNOWLEDGED, Outcome
 from tidegate.gate.verdict import Verdict
+from tidegate.rules.answer import Given
 from tidegate.rules.job import Job, Status
 
 FENCE = "#attempt = :attempt AND #version = :version"
@@ -142,10 +143,10 @@ def _() -> list[Patch]:
 
 @mutant("no gate", "quarantined", at=0)
 def _() -> list[Patch]:
-    def judge(_entry: Any, *, text: str | None, **_named: Any) -> Verdict:
-        return Verdict(passed=True, output={"text": text}, reasons=())
+    def judge(_entry: Any, given: Given, *_rest: Any) -> Verdict:
+        return Verdict(passed=True, output={"text": given.text}, reasons=())
 
-    return [(finish, "judge", judge)]
+    return [(gatekeeping, "judge", judge)]
 
 
 @mutant("promoted before the gate", "quarantined", at=0)
@@ -172,7 +173,7 @@ def _() -> list[Patch]:
 
 @mutant("busy: the message is dropped", "two partners, shared work", at=0)
 def _() -> list[Patch]:
-    return [(work, "_defer", lambda *_: ACKNOWLEDGED)]
+    return [(work, "defer", lambda *_: ACKNOWLEDGED)]
 
 
 @mutant("a backoff holds for its own message only", "one key twice", at=1)

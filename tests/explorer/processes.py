@@ -41,12 +41,18 @@ class Silent(Telemetry):
         pass
 
 
+PART = 0.0004
+"""Seconds of a millisecond that a clock knows of, and nothing that is stored."""
+
+
 class VirtualClock:
-    """The hub's time."""
+    """The hub's time, and a part of a millisecond as clocks have it."""
 
     def __init__(self, hub: Hub) -> None:
         self._hub = hub
-        self.now = hub.now
+
+    def now(self) -> float:
+        return self._hub.ms / 1000 + PART
 
     def sleep(self, seconds: float) -> None:
         self._hub.sleep(max(1, round(seconds * 1000)))

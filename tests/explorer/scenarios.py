@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.explorer.clients import Post
 from tests.explorer.scenarios_cache import CACHED
+from tests.explorer.scenarios_gate import GATED
 from tests.explorer.scenarios_pace import PACED
 from tests.explorer.story import DONE, Scenario
 from tests.explorer.world import World
@@ -147,5 +148,6 @@ SCENARIOS: dict[str, Scenario] = {
         ),
         *PACED,
         *CACHED,
+        *GATED,
     )
 }

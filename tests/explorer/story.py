@@ -41,6 +41,10 @@ class Scenario:
     """Without faults: stale answers made anew, or tried to."""
     calls: int | None = None
     """Vendor calls without faults, if that is what the story is about."""
+    quiet: float = 0.0
+    """Seconds in which there are no faults: other stories are about what happens in them."""
+    last: bool = False
+    """Whether it is about a job's last start: an answer that is lost is not asked for again."""
     extra: frozenset[str] = frozenset()
     """Faults that may cost one vendor call more in this story, although alone."""
 
@@ -51,6 +55,9 @@ class Scenario:
 
     def begin(self, world: World) -> None:
         """Give credits and put everything on the calendar."""
+        if self.quiet:
+            world.hub.faultless = True
+            world.step(self.quiet, lambda: setattr(world.hub, "faultless", False))
         for partner in sorted({post.partner for post in self.posts}):
             world.deployed.ledger.credit(partner, "first", self.funds, world.hub.now())
         world.deployed.vendor.script.extend(self.script)

@@ -100,6 +100,7 @@ CONDITIONS = (
     "attribute_not_exists(pk) OR #until < :now",
     "attribute_not_exists(pk) OR #until < :now OR #job_id = :text",
     "attribute_not_exists(pk) OR #job_id = :text",
+    "#token = :text",
     "attribute_not_exists(#token) OR #until < :now OR #token = :text",
     "#attempt = :now AND #version = :other",
     "attribute_not_exists(pk) OR #version = :other",

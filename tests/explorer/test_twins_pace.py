@@ -13,10 +13,10 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.explorer.deployment import CHAT
 from tests.explorer.hub import Hub
 from tests.explorer.memory_keys import Keys
 from tests.explorer.memory_valkey import MemoryValkey
+from tests.explorer.models import CHAT
 from tests.properties import ONE_SERVER
 from tidegate.clock import SystemIds
 from tidegate.doors.line import Line

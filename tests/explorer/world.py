@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from api.handler import handle as handle_api
 from replay.handler import handle as handle_replay
@@ -31,6 +31,15 @@ WORKERS = 2
 AGAIN_MS = 2000
 
 
+class Told(NamedTuple):
+    """What an operator was told of a quarantined answer, and what was so at that moment."""
+
+    by: str
+    result: str
+    state: str
+    decided_by: str | None
+
+
 class World:
     """A deployment with everybody around it, for one run at a time."""
 
@@ -48,6 +57,7 @@ class World:
         """Posts, and when they were sent."""
         self.void: list[tuple[str | None, str | None, int, int]] = []
         """Model, partner, since when their answers are void, when the operator was told so."""
+        self.told: list[Told] = []
         self.damaged: set[str] = set()
         """Values in Redis that nobody wrote so."""
         self.busy: dict[str, int] = {}

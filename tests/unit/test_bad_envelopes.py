@@ -12,6 +12,7 @@ from tests.unit.bad_answers import BAD
 from tests.unit.bad_envelopes import BROKEN, Broken, sent
 from tests.unit.good_answers import GOOD
 from tests.unit.vendor_server import SteppingClock
+from tidegate.doors.staged import Staged, opened_stage, sealed_stage
 from tidegate.errors import VendorError
 from tidegate.vendors.base import VendorAnswer, VendorCall
 from tidegate.vendors.registry import build
@@ -51,6 +52,15 @@ def test_every_case_comes_out_of_its_envelope_as_it_went_in() -> None:
         answer = answered(case.model, sent(case), **case.params)
         assert (answer.text, answer.images) == (as_text(case), case.images), case.name
         assert (answer.finish == "truncated") is case.truncated, case.name
+
+
+def test_a_staged_answer_is_judged_as_it_was_before() -> None:
+    """Who takes the work over must come to the same end."""
+    for case in [*BAD, *GOOD]:
+        said = answered(case.model, sent(case), **case.params)
+        staged = Staged("job", said.text, (), case.truncated, 1, 1, 1, None, 0.0)
+        again = opened_stage("key", sealed_stage("key", staged))
+        assert again == staged, case.name
 
 
 def as_text(case: Case) -> str | None:

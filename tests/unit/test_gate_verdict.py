@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from tests.unit.vendor_server import entry
 from tidegate.gate.contract import violations
-from tidegate.gate.structured import LONGEST_OF_A_REQUEST
 from tidegate.gate.verdict import Verdict, judge
 from tidegate.rules.answer import Expected, Given
 from tidegate.rules.catalogue import Entry
@@ -165,15 +164,6 @@ def test_neither_reasons_nor_verdicts_quote_the_answer() -> None:
     for text in texts:
         assert secret not in repr(said(RISK, text))
     assert secret not in repr(said(CHAT, secret))
-
-
-def test_an_answer_to_a_schema_of_the_requests_own_is_bounded() -> None:
-    expected = Expected(response_schema={"type": "array", "items": {"type": "integer"}})
-    long = json.dumps([1] * 50_000)
-    assert len(long) > LONGEST_OF_A_REQUEST
-    assert codes(judge(CHAT, Given(long), expected, everybody)) == ["too_long"]
-    verdict = judge(CHAT, Given("[1, 2.0]"), expected, everybody)
-    assert verdict.output == {"text": "[1,2]", "data": [1, 2]}
 
 
 SCALARS = (

@@ -110,11 +110,10 @@ class Cache:
         """Put a raw answer under the private key."""
         self._valkey.set(_key(job_key, "stage"), sealed_stage(job_key, staged), seconds)
 
-    def staged(self, job_key: str, job_id: str) -> Staged | None:
-        """Return the raw answer that a job's earlier attempt left whole, if any."""
+    def staged(self, job_key: str) -> Staged | None:
+        """Return the raw answer that an attempt at this work left, whole, whichever job's it is."""
         raw = self._valkey.get(_key(job_key, "stage"))
-        staged = None if raw is None else opened_stage(job_key, raw)
-        return None if staged is None or staged.job_id != job_id else staged
+        return None if raw is None else opened_stage(job_key, raw)
 
     def unstage(self, job_key: str) -> None:
         """Remove a raw answer that did not pass."""

@@ -84,8 +84,12 @@ class Asked:
         return round(answer.answered_at * 1000) <= self._void_until
 
     def is_for(self, job: Job) -> bool:
-        """Return whether a job is this partner's and at this work: a hint may be wrong."""
-        return job.partner == self.partner and job.job_key == self.job_key
+        """Return whether a job is this partner's and at this work: a hint may be wrong.
+
+        One that is released is at no work: it has an answer that is nobody else's.
+        """
+        same = job.partner == self.partner and job.job_key == self.job_key
+        return same and job.release_of is None
 
     def new_job(self, job_id: str, now: float) -> Job:
         """Return the job as it is when it is accepted at `now` (seconds since the epoch)."""

@@ -84,9 +84,10 @@ class Finish:
         self, job: Job, staged: Staged, entry: Entry, unavailable: ReferencesUnavailable
     ) -> Outcome:
         """Put a job back until what its answer refers to can be looked up; the answer is kept."""
-        delay = REFERENCES_DELAY * (1 + self.ids.fraction())
+        delay = references_delay(self.ids)
         with only_helps(self.telemetry, job.model):
-            self.cache.stage(job.job_key, staged, stage_life(entry))
+            life = max(stage_life(entry), job.deadline_at - self.clock.now())
+            self.cache.stage(job.job_key, staged, life)
         # What is wrong with which set is the operator's business, and in the log.
         message = "what the answer refers to cannot be looked up for now"
         why = JobError(unavailable.retry, unavailable.code, message, "gate")
@@ -124,7 +125,8 @@ class Finish:
 
     def _promote(self, job: Job, done: Done, now: float) -> None:
         if not (job.reusable and done.for_others):
-            self.cache.unstage(job.job_key)
+            if job.release_of is None:  # else what lies there is another job's
+                self.cache.unstage(job.job_key)
             return
         self.cache.promote(job.job_key, done.answer, now)
         if done.structure_key is not None:
@@ -211,6 +213,11 @@ class Finish:
         self.telemetry.count("Retries", model=job.model)
         self.telemetry.info("attempt_failed", delay_seconds=round(delay, 3), reason=str(error))
         return Outcome(delay)
+
+
+def references_delay(ids: Ids) -> float:
+    """Return the seconds until what could not be looked up is asked for again."""
+    return REFERENCES_DELAY * (1 + ids.fraction())
 
 
 def stage_life(entry: Entry) -> float:

@@ -12,6 +12,7 @@ from tidegate.gate.verdict import Verdict
 from tidegate.rules.catalogue import Entry
 from tidegate.rules.job import Job, JobError, Status
 from tidegate.rules.quarantine import Record, Why, entry_hash, made_by
+from tidegate.rules.subschemas import member_names
 
 
 def quarantined(
@@ -29,7 +30,7 @@ def quarantined(
         LostFence: another attempt has taken over.
     """
     now = ends.clock.now()
-    why = _error(verdict.reasons[0])
+    why = _error(verdict.reasons[0], _listed(entry, staged))
     kept = quarantine.kept(_record(job, staged, verdict, entry, now), staged)
     ended = ends.endings.end(job, Status.QUARANTINED, why, now=now, kept=kept, owed=True)
     ends.copy(ended)
@@ -43,9 +44,19 @@ def quarantined(
     return ended, why
 
 
-def _error(first: Reason) -> JobError:
-    where = f"{first.pointer}: " if first.pointer else ""
+def _error(first: Reason, listed: frozenset[str]) -> JobError:
+    """Return what the partner is told: of places only those whose names are not the answer's."""
+    steps = first.pointer.split("/")[1:]
+    known = all(step.isdecimal() or step in listed for step in steps)
+    where = f"{first.pointer}: " if steps and known else ""
     return JobError("gate", first.code, where + first.message, "gate")
+
+
+def _listed(entry: Entry, staged: Staged) -> frozenset[str]:
+    """Return the names of members that the schemas of an answer list; images have one place."""
+    contract = None if entry.contract is None else entry.contract.schema_
+    asked = staged.expected.response_schema
+    return member_names(contract) | member_names(asked) | {"images"}
 
 
 def _record(job: Job, staged: Staged, verdict: Verdict, entry: Entry, now: float) -> Record:

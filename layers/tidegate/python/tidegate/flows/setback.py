@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tidegate.errors import CacheUnavailable, LostFence, ReferencesUnavailable
-from tidegate.flows.finish import REFERENCES_DELAY
+from tidegate.flows.finish import references_delay
 from tidegate.flows.outcome import ACKNOWLEDGED, Outcome
 from tidegate.rules.job import Job
 from tidegate.rules.policies import LEASE_MARGIN
@@ -30,8 +30,7 @@ def guarded(job: Job, doors: Doors, step: Callable[[], Outcome]) -> Outcome:
         delay = REDIS_DOWN_DELAY * (1 + doors.ids.fraction())
         return defer(job, delay, "redis_unavailable", doors)
     except ReferencesUnavailable:
-        delay = REFERENCES_DELAY * (1 + doors.ids.fraction())
-        return defer(job, delay, "references_unavailable", doors)
+        return defer(job, references_delay(doors.ids), "references_unavailable", doors)
     except LostFence:
         doors.telemetry.count("LostFence", model=job.model)
         return defer(job, LEASE_MARGIN, "lost_fence", doors)

@@ -28,7 +28,7 @@ from tidegate.flows.asked import FIRST_LOOK
 from tidegate.flows.bound import bind
 from tidegate.flows.ends import Ends
 from tidegate.rules.catalogue import Catalogue
-from tidegate.rules.job import Job, JobError, Status
+from tidegate.rules.job import Job, JobError, Status, waits_for_gate
 from tidegate.telemetry import Telemetry
 
 LONGEST_LOOK = 900.0
@@ -101,7 +101,7 @@ def look(job: Job, doors: Doors, catalogue: Catalogue) -> str:
     if job.deadline_at <= now:
         ends.too_late(job)
         return "ended"
-    if job.starts >= entry.retry.starts:
+    if job.starts >= entry.retry.starts and not waits_for_gate(job):
         ends.used_up(job, message=False)
         return "ended"
     doors.queue.send(

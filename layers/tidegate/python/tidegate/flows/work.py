@@ -20,10 +20,11 @@ from tidegate.doors.jobs import Jobs
 from tidegate.doors.lease import Lease
 from tidegate.doors.pace import Caller
 from tidegate.doors.queue import Message, NotOurs, Queue, job_id_in
+from tidegate.doors.staged import Staged
 from tidegate.errors import VendorError
 from tidegate.flows.bound import bind
 from tidegate.flows.ends import NO_TIME
-from tidegate.flows.finish import Finish, stage_life
+from tidegate.flows.finish import Finish, references_delay, stage_life
 from tidegate.flows.only_helps import only_helps
 from tidegate.flows.outcome import ACKNOWLEDGED, HAND_BACK, Outcome
 from tidegate.flows.pacing import Pacing, answered
@@ -32,7 +33,7 @@ from tidegate.flows.setback import defer, flight, guarded
 from tidegate.flows.turn import next_in_turn
 from tidegate.flows.vendor_call import VendorDesk
 from tidegate.rules.catalogue import Entry
-from tidegate.rules.job import Job
+from tidegate.rules.job import Job, waits_for_gate
 from tidegate.rules.policies import LEASE_MARGIN
 from tidegate.telemetry import Telemetry
 
@@ -165,12 +166,14 @@ def _with_lease(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
     try:
         if job.release_of is not None:  # an operator accepted what it was answered
             return _released(attempt, entry, doors)
-        staged = doors.cache.staged(job.job_key, job.id)
-        if staged is not None and staged.answered_at >= job.newer_than:  # a predecessor died
+        staged = doors.cache.staged(job.job_key)
+        if staged is not None and staged.answered_at < job.newer_than:
+            staged = None
+        if staged is not None and staged.job_id == job.id:  # a predecessor died, or could not judge
             claimed = _claim(attempt, doors, start=False)
             with flight(claimed, doors):
                 return doors.finish.judged(claimed, staged, entry, found=True)
-        return _unstaged(attempt, entry, doors)
+        return _unstaged(attempt, staged, entry, doors)
     finally:
         with only_helps(doors.telemetry, job.model):
             doors.lease.release(job.job_key, attempt.token)
@@ -182,11 +185,13 @@ def _released(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
         return doors.finish.released(claimed, entry)
 
 
-def _unstaged(attempt: Attempt, entry: Entry, doors: Doors) -> Outcome:
+def _unstaged(attempt: Attempt, others: Staged | None, entry: Entry, doors: Doors) -> Outcome:
     job = attempt.job
     found = doors.finish.from_answer(job, entry)  # the second look, now that we alone are at it
     if found is not None:
         return found
+    if others is not None and waits_for_gate(doors.jobs.load(others.job_id)):
+        return defer(job, references_delay(doors.ids), "answer_unjudged", doors)
     if job.starts >= entry.retry.starts:
         return doors.finish.ends.used_up(job)
     if attempt.remaining() <= entry.timeouts.total:

@@ -173,6 +173,12 @@ class Job:
         return self.owner is not None and self.owner_until > now
 
 
+def waits_for_gate(job: Job | None) -> bool:
+    """Return whether a job has an answer that could not be judged: it is paid for, and waits."""
+    error = None if job is None else job.error
+    return job is not None and not job.done and error is not None and error.stage == "gate"
+
+
 def queue_name(model: str, lane: Lane) -> str:
     """Return the name of a model's queue."""
     return f"{model}-low" if lane == "low" else model

@@ -111,10 +111,15 @@ def _float(digits: str) -> float:
     number = float(digits)
     if not math.isfinite(number):
         raise NotStrictJson("a number is too large for a double", "number_out_of_range")
-    if 0 < abs(number) <= MAX_INTEGER + 1 and number.is_integer() and not _exact(digits, number):
-        # Rounded, 1.0000000000000001 would be another kind of number.
+    if number and number.is_integer() and _spelt_out(digits, number) and not _exact(digits, number):
+        # Rounded, 1.0000000000000001 would be another kind of number, 9007199254740993.0 another.
         raise NotStrictJson("a number has more digits than a double", "number_out_of_range")
     return number
+
+
+def _spelt_out(digits: str, number: float) -> bool:
+    """Return whether the last digit is meant: nobody means all 301 digits of 1e300."""
+    return abs(number) <= MAX_INTEGER + 1 or "e" not in digits.lower()
 
 
 def _exact(digits: str, number: float) -> bool:

@@ -69,3 +69,15 @@ def children(schema: Any) -> Iterator[Child]:
         for steps, each in found:
             if isinstance(each, bool | Mapping):
                 yield Child(word, steps, each)
+
+
+def member_names(schema: Any) -> frozenset[str]:
+    """Return the names of members that a schema lists, at any depth."""
+    names: set[str] = set()
+    waiting = [schema]
+    while waiting:
+        for child in children(waiting.pop()):
+            if child.word == "properties":
+                names.add(str(child.steps[-1]))
+            waiting.append(child.schema)
+    return frozenset(names)
