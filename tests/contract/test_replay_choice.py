@@ -148,7 +148,10 @@ def test_what_is_asked_wrongly_is_answered_and_does_nothing(wrong: Any) -> None:
     class NoDoors:
         telemetry = Telemetry("replay", "local")
 
-    doors: Any = NoDoors()
+    class NoOperator:
+        replay = NoDoors()
+
+    doors: Any = NoOperator()
     context: Any = LambdaContext()
     answer = replay.handler.handle(wrong, context, doors, catalogue())
     assert answer.keys() == {"error"}

@@ -50,7 +50,9 @@ def test_a_model_of_images(acme: Partner, stack: StackInfo, vendor: Vendor, word
     job = acme.ended(reply)
     assert job["status"] == "completed"
     [image] = job["output"]["images"]
-    assert [sorted(i) for i in acme.result(job).json()["images"]] == [["content_type", "url"]]
+    [shown] = acme.result(job).json()["images"]
+    assert sorted(shown) == ["content_type", "height", "url", "width"]
+    assert (shown["width"], shown["height"]) == (1024, 1024)
     address = urlsplit(image["url"])
     assert f"{address.scheme}://{address.netloc}" == stack.aws_endpoint
     assert "-assets-" in address.path

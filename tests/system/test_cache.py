@@ -32,7 +32,7 @@ def left(reply: httpx.Response) -> int:
 def test_a_stale_answer_is_served_and_one_call_makes_it_anew(
     acme: Partner, aws: Aws, stack: StackInfo, tidegate: Command, vendor: Vendor, words: Words
 ) -> None:
-    prompt, old, new = words("prompt"), report(7), report(8)
+    prompt, old, new = words("prompt"), report(7), report(1008)
     body = ask(SOON_STALE, prompt)
     vendor.say(SOON_STALE, json.dumps(old))
     assert acme.run(body, words("key"))["source"] == "vendor"

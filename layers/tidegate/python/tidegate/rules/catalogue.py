@@ -98,7 +98,8 @@ class Entry(Strict):
                     raise ValueError(f"{name}: task image takes no instructions")
         if self.task != "code" and self.normalise in CODE:
             raise ValueError(f"normalise: {self.normalise} is for task code")
-        for name in self.answer.model_fields_set - CHECKED[self.task]:
+        asked = self.answer.model_dump(exclude_defaults=True)
+        for name in asked.keys() - CHECKED[self.task]:
             raise ValueError(f"answer.{name}: is not for task {self.task}")
         if self.ignore_comments and self.normalise not in CODE:
             raise ValueError("ignore_comments needs normalise code or code-structure")
