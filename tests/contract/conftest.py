@@ -15,6 +15,7 @@ from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.models import MockAWS
 
 from cli.local import redis
+from tests import moto_memory, moto_snapshots
 from tests.contract import virtual
 from tests.contract.caching import CHAT, PRICE, numbered, priced, with_cache
 from tests.contract.world import World, deployed
@@ -52,6 +53,8 @@ def _moto() -> Iterator[MockAWS]:
             patch.setenv(name, value)
         patch.delenv("AWS_ENDPOINT_URL", raising=False)
         patch.setattr(BotocoreStubber, "__call__", _one_at_a_time(BotocoreStubber.__call__))
+        moto_snapshots.install(patch)
+        moto_memory.install(patch)
         mock = mock_aws()
         mock.start()
         yield mock

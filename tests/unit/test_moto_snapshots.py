@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import copy
 import json
-import threading
 from collections.abc import Iterator
-from contextlib import suppress
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from moto.core.exceptions import JsonRESTError, ServiceException
+from moto.dynamodb.exceptions import TransactionCanceledException
 from moto.dynamodb.models import DynamoDBBackend
 from moto.dynamodb.models.table import Table
 
-from tests import moto_snapshots
+from tests import moto_memory, moto_snapshots
 
 Action = dict[str, dict[str, Any]]
 REGION = "us-east-1"
@@ -35,7 +34,8 @@ UPDATES = (
     "REMOVE tree.line[0], more",
     "SET pk = :one",
 )
-CONDITIONS = (None, "attribute_exists(pk)", "attribute_not_exists(pk)", "n > :one")
+"""The last is refused, the one before it may find nothing to remove."""
+CONDITIONS = (None, None, None, "attribute_exists(pk)", "attribute_not_exists(pk)", "n > :one")
 VALUES = {":one": {"N": "1"}, ":words": {"SS": ["a", "b"]}, ":line": {"L": [{"S": "x"}]}}
 REST: dict[str, Any] = {
     "n": {"N": "1"},
@@ -54,7 +54,7 @@ def actions(draw: st.DrawFn) -> Action:
     key: dict[str, Any] = {name: {"S": text} for name, text in draw(KEYS).items()}
     if table == "singles":
         del key["sk"]
-    odd = draw(st.sampled_from(["no"] * 17 + ["missing", "number", "arn", "unknown"]))
+    odd = draw(st.sampled_from(["no"] * 36 + ["missing", "number", "arn", "unknown"]))
     if odd == "missing":
         key.popitem()
     elif odd == "number":
@@ -66,7 +66,7 @@ def actions(draw: st.DrawFn) -> Action:
     op |= {"Item": {**key, **REST}} if kind == "Put" else {"Key": key}
     if kind == "Update":
         op["UpdateExpression"] = draw(st.sampled_from(UPDATES))
-    condition = draw(st.sampled_from(CONDITIONS if kind != "ConditionCheck" else CONDITIONS[1:]))
+    condition = draw(st.sampled_from(CONDITIONS if kind != "ConditionCheck" else CONDITIONS[3:]))
     if condition:
         op |= {"ConditionExpression": condition, "ReturnValuesOnConditionCheckFailure": "ALL_OLD"}
     return {kind: op}
@@ -86,6 +86,10 @@ def made() -> DynamoDBBackend:
             {"StreamViewType": "NEW_AND_OLD_IMAGES"} if name == "streamed" else None,
             "PAY_PER_REQUEST", None, [], False, None,
         )  # fmt: skip
+        for first, second in ("ax", "ay", "bx"):
+            key = {"pk": {"S": first}, "sk": {"S": second}}
+            item = {**{each: key[each] for each in names}, **REST}
+            backend.put_item(name, copy.deepcopy(item))  # moto keeps the lists that it is given
         backend.update_time_to_live(name, {"Enabled": True, "AttributeName": "n"})
     return backend
 
@@ -97,7 +101,7 @@ def picture(backend: DynamoDBBackend) -> str:
 
 def _told(table: Table) -> Iterator[Any]:
     yield {**table.describe(), "TableDescription": None, "ttl": table.ttl, "count": len(table)}
-    yield [index.describe() for index in table.all_indexes()]
+    yield [vars(index) for index in table.all_indexes()]
     for first, held in table.items.items():
         rest: Any = held.items() if table.range_key_attr else [(None, held)]
         yield first.value, [(each and each.value, item.to_json()) for each, item in rest]
@@ -120,10 +124,58 @@ def done(backend: DynamoDBBackend, transactions: list[list[Action]]) -> Iterator
         yield raised, picture(backend)
 
 
+ADDED: Action = {
+    "Update": {
+        "TableName": "pairs",
+        "Key": {"pk": {"S": "a"}, "sk": {"S": "x"}},
+        "UpdateExpression": "ADD n :one",
+        "ExpressionAttributeValues": VALUES,
+    }
+}
+REFUSED: Action = {
+    "ConditionCheck": {
+        "TableName": "pairs",
+        "Key": {"pk": {"S": "b"}, "sk": {"S": "x"}},
+        "ConditionExpression": "attribute_not_exists(pk)",
+    }
+}
+BY_ARN: Action = {
+    "Update": {**ADDED["Update"], "TableName": f"arn:aws:dynamodb:{REGION}:1:table/pairs"}
+}
+
+
 @settings(max_examples=120)
+@example([[BY_ARN, REFUSED]])
 @given(st.lists(st.lists(actions(), min_size=1, max_size=4), min_size=1, max_size=6))
 def test_whatever_is_written_tables_and_errors_are_motos(transactions: list[list[Action]]) -> None:
     plain = list(done(made(), transactions))
     with pytest.MonkeyPatch.context() as patch:
         moto_snapshots.install(patch)
+        moto_memory.install(patch)
         assert list(done(made(), transactions)) == plain
+
+
+def test_only_what_a_transaction_touches_is_copied() -> None:
+    backend = made()
+    before = {id(item): str(item) for item in backend.tables["pairs"].all_items()}
+    with pytest.MonkeyPatch.context() as patch:
+        moto_snapshots.install(patch)
+        with pytest.raises(TransactionCanceledException):
+            backend.transact_write_items([ADDED, REFUSED])
+        after = backend.tables["pairs"].all_items()
+    assert [str(item) for item in after] == list(before.values())
+    assert [id(item) in before for item in after] == [False, True, False]
+
+
+def test_a_backup_shares_nothing_with_its_table() -> None:
+    backend = made()
+    with pytest.MonkeyPatch.context() as patch:
+        moto_snapshots.install(patch)
+        backend.transact_write_items([ADDED])
+        backup = backend.create_backup("pairs", "b").table
+    held = {id(item) for item in backend.tables["pairs"].all_items()}
+    assert [str(item) for item in backup.all_items()] == [
+        str(item) for item in backend.tables["pairs"].all_items()
+    ]
+    assert not held & {id(item) for item in backup.all_items()}
+    assert backup.ttl == backend.tables["pairs"].ttl is not backup.ttl
