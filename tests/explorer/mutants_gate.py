@@ -13,8 +13,7 @@ from tidegate.doors.attempts import Attempts
 from tidegate.doors.endings import Done, Endings
 from tidegate.doors.references import References
 from tidegate.errors import ReferenceSetMissing, ReferencesUnavailable, Throttled, VendorFailed
-from tidegate.flows import finish, sweep, work
-from tidegate.flows.asked import Asked
+from tidegate.flows import finish, work
 from tidegate.flows.finish import Finish
 from tidegate.flows.gatekeeping import Gate
 from tidegate.flows.outcome import Outcome
@@ -166,35 +165,3 @@ def _() -> list[Patch]:
 )
 def _() -> list[Patch]:
     return [(work, "waits_for_gate", lambda _job: False)]
-
-
-@mutant(
-    "an answer that waits to be judged is given up with the last start",
-    "references out of reach after the last start",
-    at=1,
-)
-def _() -> list[Patch]:
-    return [(sweep, "waits_for_gate", lambda _job: False)]
-
-
-@mutant("a released job is joined", "released, and asked for again meanwhile", at=1)
-def _() -> list[Patch]:
-    def is_for(self: Asked, job: Job) -> bool:
-        return job.partner == self.partner and job.job_key == self.job_key
-
-    return [(Asked, "is_for", is_for)]
-
-
-@mutant(
-    "a release removes another's answer",
-    "released while another's answer waits to be judged",
-    at=0,
-)
-def _() -> list[Patch]:
-    def promote(self: Finish, job: Job, done: Done, now: float) -> None:
-        if job.release_of is not None:
-            self.cache.unstage(job.job_key)
-        original(self, job, done, now)
-
-    original = Finish._promote
-    return [(Finish, "_promote", promote)]
