@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 import boto3
@@ -41,21 +42,7 @@ def create_tables_and_queues(models: Catalogue) -> None:
     """Make in moto what the CDK app makes in the cloud, as far as the handlers care."""
     dynamodb = boto3.client("dynamodb", region_name=REGION)
     for table in ("jobs", "partners", "ledger", "references"):
-        index = JOBS_INDEX if table == "jobs" else {}
-        dynamodb.create_table(
-            TableName=table,
-            BillingMode="PAY_PER_REQUEST",
-            KeySchema=[
-                {"AttributeName": "pk", "KeyType": "HASH"},
-                {"AttributeName": "sk", "KeyType": "RANGE"},
-            ],
-            AttributeDefinitions=[
-                {"AttributeName": "pk", "AttributeType": "S"},
-                {"AttributeName": "sk", "AttributeType": "S"},
-                *index.get("attributes", []),
-            ],
-            **index.get("indexes", {}),
-        )
+        create_table(dynamodb, table, JOBS_INDEX if table == "jobs" else {})
     load_accounts(dynamodb)
     boto3.client("s3", region_name=REGION).create_bucket(Bucket="assets")
     sqs = boto3.client("sqs", region_name=REGION)
@@ -69,6 +56,24 @@ def create_tables_and_queues(models: Catalogue) -> None:
                 QueueName=name,
                 Attributes={"RedrivePolicy": json.dumps(redrive), "VisibilityTimeout": "60"},
             )
+
+
+def create_table(dynamodb: Any, name: str, index: Mapping[str, Any]) -> None:
+    """Make a table with the keys that all of ours have, and an index of it."""
+    dynamodb.create_table(
+        TableName=name,
+        BillingMode="PAY_PER_REQUEST",
+        KeySchema=[
+            {"AttributeName": "pk", "KeyType": "HASH"},
+            {"AttributeName": "sk", "KeyType": "RANGE"},
+        ],
+        AttributeDefinitions=[
+            {"AttributeName": "pk", "AttributeType": "S"},
+            {"AttributeName": "sk", "AttributeType": "S"},
+            *index.get("attributes", []),
+        ],
+        **index.get("indexes", {}),
+    )
 
 
 def load_accounts(dynamodb: Any) -> None:

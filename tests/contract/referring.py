@@ -13,6 +13,7 @@ from botocore.config import Config
 from moto.core.botocore_stubber import BotocoreStubber, MockRawResponse
 from moto.core.models import botocore_stubber
 
+from tests.cloud import create_table
 from tests.fakes import FakeClock, FakeIds
 from tidegate.doors.dynamo import Table
 from tidegate.doors.reference_sets import Loaded, ReferenceSets, Report
@@ -82,18 +83,7 @@ class Library:
 def library(name: str) -> Library:
     """Return an empty table of this name."""
     client = boto3.client("dynamodb", region_name="us-east-1", config=ONCE)
-    client.create_table(
-        TableName=name,
-        BillingMode="PAY_PER_REQUEST",
-        KeySchema=[
-            {"AttributeName": "pk", "KeyType": "HASH"},
-            {"AttributeName": "sk", "KeyType": "RANGE"},
-        ],
-        AttributeDefinitions=[
-            {"AttributeName": "pk", "AttributeType": "S"},
-            {"AttributeName": "sk", "AttributeType": "S"},
-        ],
-    )
+    create_table(client, name, {})
     return Library(client, name)
 
 

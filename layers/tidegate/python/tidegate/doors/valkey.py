@@ -110,6 +110,8 @@ class Valkey:
     def close(self) -> None:
         """Close the connections."""
         if self._client is not None:
+            if isinstance(self._client, RedisCluster):  # its own `close` leaves them open
+                self._client.disconnect_connection_pools()  # type: ignore[no-untyped-call]
             self._client.close()
             self._client = None
             self._scripts.clear()
