@@ -6,8 +6,6 @@ says.
 
 from __future__ import annotations
 
-import sys
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, NoReturn
 
 import boto3
@@ -15,9 +13,9 @@ import typer
 from botocore.exceptions import BotoCoreError, ClientError
 from rich.console import Console
 
+from cli import shown
 from cli.caller import caller
 from cli.deployment import Endpoint, Env, Region
-from cli.dlq import WIDE
 from cli.functions import ONCE_MORE, Refused, client, invoke
 from cli.local.stack import CATALOGUE
 from cli.partners import known
@@ -54,7 +52,7 @@ def invalidate(
         raise typer.BadParameter("whose answers? give --model, --partner, or both")
     if model is not None and model not in models:
         raise typer.BadParameter(f"there is no model {model}; there are {', '.join(models)}")
-    console = Console() if sys.stdout.isatty() else Console(width=WIDE)
+    console = shown.console()
     by = caller(region, endpoint_url)
     try:
         if partner is not None:  # a slip of the pen would be told that all is well
@@ -64,7 +62,7 @@ def invalidate(
         answer = invalidated(workers, env, model or models[0], model, partner, by, why)
     except (Refused, ClientError, BotoCoreError) as error:
         _wrong(console, str(error))
-    since = f"{datetime.fromtimestamp(answer['since'], UTC):%Y-%m-%d %H:%M:%SZ}"
+    since = shown.moment(answer["since"])
     whose = " of ".join(filter(None, ["answers", model and f"model {model}", partner]))
     console.print(f"{whose} made before {since} are void", markup=False, soft_wrap=True)
     if not answer["seen"]:

@@ -5,7 +5,6 @@ The replay function does it, where the data is; this asks for it and shows what 
 
 from __future__ import annotations
 
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Any
@@ -17,7 +16,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cli import functions
+from cli import functions, shown
 from cli.deployment import Endpoint, Env, Region
 from cli.functions import Refused as Refused
 
@@ -36,9 +35,6 @@ CONFIG = Config(
     retries={"total_max_attempts": 1},
 )
 """One try: a second one would run beside the first."""
-
-WIDE = 200
-"""Columns of a table in a log, where there is no terminal to ask."""
 
 COLUMNS = ("job_id", "partner", "status", "code", "sent_at", "replay_count", "result", "reason")
 
@@ -160,7 +156,7 @@ def invoke(client: LambdaClient, env: str, request: dict[str, Any]) -> dict[str,
 
 
 def _run(client: LambdaClient, env: str, request: dict[str, Any], limit: int) -> None:
-    console = Console() if sys.stdout.isatty() else Console(width=WIDE)
+    console = shown.console()
     items: dict[tuple[str | None, str | None], dict[str, Any]] = {}
     last: dict[str, Any] = {}
     try:

@@ -5,10 +5,8 @@ The model's worker does it, where its pace is kept; this asks for it and shows w
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,9 +14,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from cli import shown
 from cli.caller import caller
 from cli.deployment import Endpoint, Env, Region
-from cli.dlq import WIDE
 from cli.functions import ONCE_MORE, Refused, client, invoke
 from cli.local.stack import CATALOGUE
 from tidegate.rules import catalogue
@@ -114,7 +112,7 @@ def _run(workers: LambdaClient, env: str, models: Sequence[str], request: dict[s
         except Refused as refused:
             return refused
 
-    console = Console() if sys.stdout.isatty() else Console(width=WIDE)
+    console = shown.console()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         told = dict(zip(models, pool.map(ask, models), strict=True))
     answers = [answer for answer in told.values() if not isinstance(answer, Refused)]
@@ -144,4 +142,4 @@ def _show(console: Console, answers: Sequence[dict[str, Any]]) -> None:
 
 def _moment(seconds: float | None) -> str:
     """Return a time since the epoch in words; nothing if there is none."""
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%SZ}" if seconds else ""
+    return shown.moment(seconds) if seconds else ""

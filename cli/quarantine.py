@@ -6,11 +6,10 @@ written down with who made it and why.
 
 from __future__ import annotations
 
-import sys
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from botocore.exceptions import BotoCoreError, ClientError
@@ -21,10 +20,11 @@ from rich.text import Text
 from cli import quarantine_export as exporting
 from cli.caller import caller
 from cli.deployment import Endpoint, Env, Region
-from cli.dlq import CONFIG, WIDE
+from cli.dlq import CONFIG
 from cli.functions import Refused, client, invoke
-from cli.quarantine_records import MOST_DAYS, Chosen, State, moment, opened, plain
+from cli.quarantine_records import MOST_DAYS, Chosen, State, opened, plain
 from cli.quarantine_shown import answer_of, facts
+from cli.shown import console, moment, wrong
 from tidegate.doors.quarantine import Listed
 from tidegate.gate.reason import Code
 
@@ -63,14 +63,14 @@ def list_(
     endpoint_url: Endpoint = None,
 ) -> None:
     """Show what failed, the newest first, and how often for which reason."""
-    console = _console()
+    screen = console()
     try:
         kept = opened(env, region, endpoint_url)
         found = kept.found(Chosen(model, days, state, code, partner), time.time())
     except (ClientError, BotoCoreError) as error:
-        _wrong(str(error))
+        wrong(str(error))
     if found:
-        _show(console, found[:limit])
+        _show(screen, found[:limit])
     if len(found) > limit:
         print(f"The newest {limit:,} of {len(found):,}; --limit shows more.")
     if model is not None and model not in kept.models:
@@ -94,13 +94,11 @@ def show(
         kept = opened(env, region, endpoint_url)
         record = kept.quarantine.record(job, attempt)
         if record is None:
-            _wrong(
-                f"there is no record of {job}: never in quarantine, or over {MOST_DAYS} days ago"
-            )
+            wrong(f"there is no record of {job}: never in quarantine, or over {MOST_DAYS} days ago")
         status = kept.jobs.load(job)
         answer = kept.quarantine.raw(record) if raw else None
     except (ClientError, BotoCoreError) as error:
-        _wrong(str(error))
+        wrong(str(error))
     for name, value in facts(record, status):
         print(f"{name:<34}{plain(value)}")
     if raw:
@@ -132,7 +130,7 @@ def export(
     except exporting.Refused as refused:
         raise typer.BadParameter(str(refused)) from None
     except (ClientError, BotoCoreError, OSError) as error:
-        _wrong(str(error))
+        wrong(str(error))
     typer.echo(f"records written: {written:,}", err=True)
 
 
@@ -189,30 +187,21 @@ def _decide(
         functions = client(region, endpoint_url, CONFIG)
         items = decided(functions, env, action, jobs, by, why)
     except (Refused, ClientError, BotoCoreError) as error:
-        _wrong(str(error))
+        wrong(str(error))
     table = Table("job_id", "result", "reason")
     for item in items:
         table.add_row(*(Text(item[name] or "") for name in ("job_id", "result", "reason")))
-    _console().print(table)
+    console().print(table)
     results = Counter(item["result"] for item in items)
     print(", ".join(f"{number} {result}" for result, number in results.most_common()))
     if results["refused"] or results["failed"]:
         raise typer.Exit(1)
 
 
-def _show(console: Console, found: Sequence[Listed]) -> None:
+def _show(screen: Console, found: Sequence[Listed]) -> None:
     table = Table(*COLUMNS)
     for one in found:
         codes = ", ".join(one.codes)
         row = (one.job_id, one.model, one.partner, moment(one.at), codes, one.version, one.state)
         table.add_row(*map(Text, row))
-    console.print(table)
-
-
-def _console() -> Console:
-    return Console() if sys.stdout.isatty() else Console(width=WIDE)
-
-
-def _wrong(sentence: str) -> NoReturn:
-    typer.echo(sentence, err=True)
-    raise typer.Exit(1)
+    screen.print(table)

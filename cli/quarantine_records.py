@@ -100,11 +100,6 @@ def days_until(now: float, count: int) -> list[str]:
     return [f"{today - timedelta(days=back):%Y-%m-%d}" for back in range(count + 1)]
 
 
-def moment(seconds: float) -> str:
-    """Return a time since the epoch as the commands show it."""
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%SZ}"
-
-
 def plain(text: str) -> str:
     """Return a text with what nobody would see spelled out.
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cli.quarantine_records import moment
+from cli.shown import moment
 from tidegate.doors.staged import Staged
 from tidegate.rules.job import Job
 from tidegate.rules.quarantine import Record

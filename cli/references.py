@@ -6,9 +6,7 @@ by whoever that database belongs to.
 
 from __future__ import annotations
 
-import sys
-from datetime import UTC, datetime
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import boto3
 import typer
@@ -20,9 +18,9 @@ from rich.text import Text
 
 from cli.caller import caller
 from cli.deployment import Endpoint, Env, Region
-from cli.dlq import WIDE
 from cli.local.stack import CATALOGUE
 from cli.reference_file import Members, Unusable, read
+from cli.shown import console, moment, wrong
 from tidegate.clock import SystemClock, SystemIds
 from tidegate.doors.dynamo import Table
 from tidegate.doors.reference_sets import Loaded, ReferenceSets
@@ -67,9 +65,9 @@ def load(
     try:
         done = _loaded(_sets(env, region, endpoint_url), set_name, members, by, why)
     except Conflict as error:
-        _wrong(str(error))
+        wrong(str(error))
     except (DoorError, ClientError, BotoCoreError) as error:
-        _wrong(f"{error}; `references show {set_name}` says what is valid")
+        wrong(f"{error}; `references show {set_name}` says what is valid")
     before = f"{done.before.members:,} before" if done.before else "none before"
     print(f"{set_name}: {done.current.members:,} members, {before}")
     if members.blank or members.doubles:
@@ -103,7 +101,7 @@ def show(
             return
         found = {name: door.describe(name) for name, at in sets.items() if at.table is None}
     except (DoorError, ClientError, BotoCoreError) as error:
-        _wrong(str(error))
+        wrong(str(error))
     _show(sets, found)
     if set_name and found[set_name] is None:
         raise typer.Exit(1)
@@ -111,9 +109,9 @@ def show(
 
 def _loaded(sets: ReferenceSets, set_name: str, members: Members, by: str, why: str) -> Loaded:
     """Load a set, its progress shown where somebody looks."""
-    console = Console(stderr=True)
+    errors = Console(stderr=True)
     columns = (TextColumn(set_name, markup=False), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal) as progress:
+    with Progress(*columns, console=errors, disable=not errors.is_terminal) as progress:
         task = progress.add_task("", total=len(members.values))
         return sets.load(
             set_name,
@@ -141,11 +139,10 @@ def _show(sets: dict[str, ReferenceSource], found: dict[str, Current | None]) ->
         elif current is None:
             row = (name, "", "never", "", "")
         else:
-            loaded = f"{datetime.fromtimestamp(current.loaded_at, UTC):%Y-%m-%d %H:%M:%SZ}"
+            loaded = moment(current.loaded_at)
             row = (name, f"{current.members:,}", loaded, current.by, current.why)
         rows.add_row(*map(Text, row))  # a reason may be anybody's words: no markup
-    console = Console() if sys.stdout.isatty() else Console(width=WIDE)
-    console.print(rows)
+    console().print(rows)
 
 
 def _all(env: str) -> dict[str, ReferenceSource]:
@@ -176,8 +173,3 @@ def _table(env: str, region: str | None, endpoint_url: str | None) -> Table:
 
 def _sets(env: str, region: str | None, endpoint_url: str | None) -> ReferenceSets:
     return ReferenceSets(_table(env, region, endpoint_url), SystemClock(), SystemIds())
-
-
-def _wrong(sentence: str) -> NoReturn:
-    typer.echo(sentence, err=True)
-    raise typer.Exit(1)

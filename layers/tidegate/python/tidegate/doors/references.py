@@ -76,10 +76,12 @@ class References:
         rest = values - remembered
         if not rest:
             return values
-        ready_until = self._ready.pop(set_name, 0.0)  # not where this look fails
-        with _trouble(set_name):
-            found = self._source(set_name).known(rest) & rest
-        self._ready[set_name] = ready_until
+        try:
+            with _trouble(set_name):
+                found = self._source(set_name).known(rest) & rest
+        except ReferencesUnavailable:
+            self._ready.pop(set_name, None)
+            raise
         self._remember(set_name, found, now + POSITIVE)
         return found | remembered
 

@@ -22,7 +22,7 @@ calls without a pace."""
 
 
 def guarded(job: Job, doors: Doors, step: Callable[[], Outcome]) -> Outcome:
-    """Return what a step says, or its deferral where it lost Redis or the fence."""
+    """Return what a step says, or its deferral: it lost Redis, the references or the fence."""
     try:
         return step()
     except CacheUnavailable:

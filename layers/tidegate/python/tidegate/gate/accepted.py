@@ -5,11 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tidegate.gate import written
-from tidegate.gate.extract import json_value
+from tidegate.gate.structured import Unfit, read, shown
 from tidegate.rules.answer import Expected, Given
-from tidegate.rules.canonical import canonical
 from tidegate.rules.catalogue import Entry
-from tidegate.rules.strict_json import NotStrictJson
 
 _ANY_LENGTH = {"max_characters": None}
 
@@ -23,16 +21,12 @@ def output(entry: Entry, given: Given, expected: Expected) -> dict[str, Any] | N
     if entry.task == "image":
         return {} if given.images and all(each.kind for each in given.images) else None
     checks = entry.answer.model_copy(update=_ANY_LENGTH)
-    text = given.text
-    if text is None or written.problem(text, checks) is not None:
+    text = given.text or ""
+    if written.problem(text, checks) is not None:
         return None
     if entry.contract is None and expected.response_schema is None:
         return {"text": text}
     try:
-        value = json_value(text, fenced=True)
-        again = canonical(value).decode()
-    except (NotStrictJson, ValueError):
+        return shown(entry, read(text, fenced=True))
+    except Unfit:
         return None
-    if "\\u0000" in again:
-        return None
-    return {"data": value} if entry.task == "extract" else {"text": again, "data": value}

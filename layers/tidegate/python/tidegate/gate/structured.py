@@ -13,6 +13,8 @@ from tidegate.gate.contract import violations
 from tidegate.gate.extract import json_value
 from tidegate.gate.reason import MAX_REASONS, Reason
 from tidegate.gate.relations import broken
+from tidegate.rules.canonical import canonical
+from tidegate.rules.catalogue import Entry
 from tidegate.rules.contracts import Contract, Reference
 from tidegate.rules.paths import found, parse
 from tidegate.rules.strict_json import MAX_INTEGER, NotStrictJson
@@ -56,19 +58,36 @@ def checked(
     if response_schema is not None and len(text) > LONGEST_OF_A_REQUEST:
         message = f"an answer to a response_schema has at most {LONGEST_OF_A_REQUEST} characters"
         raise Unfit([Reason("too_long", "", message)])
-    try:
-        value = _canonical(json_value(text, fenced=contract is not None and contract.fenced))
-    except NotStrictJson as error:
-        message = f"the answer is not one JSON value: {error}"
-        raise Unfit([Reason(error.code, "", message)]) from None
-    if _NUL in text and _holds_nul(value):
-        raise Unfit([Reason("bad_text", "", "a string holds NUL")])
+    value = read(text, fenced=contract is not None and contract.fenced)
     _refuse(_of_schemas(value, contract, response_schema))
     if contract is not None:
         places = broken(contract.relations, value, MAX_REASONS)
         _refuse(Reason("relation", pointer, message) for pointer, message in places)
         _refuse(_unknown(contract.references, value, known))
     return value
+
+
+def read(text: str, *, fenced: bool) -> Any:
+    """Return the one JSON value of an answer, with whole numbers as integers, unchecked.
+
+    Raises:
+        Unfit: it is none, or cannot be stored.
+    """
+    try:
+        value = _canonical(json_value(text, fenced=fenced))
+    except NotStrictJson as error:
+        message = f"the answer is not one JSON value: {error}"
+        raise Unfit([Reason(error.code, "", message)]) from None
+    if _NUL in text and _holds_nul(value):
+        raise Unfit([Reason("bad_text", "", "a string holds NUL")])
+    return value
+
+
+def shown(entry: Entry, value: Any) -> dict[str, Any]:
+    """Return a JSON value as partners are given it, written anew."""
+    if entry.task == "extract":
+        return {"data": value}
+    return {"text": canonical(value).decode(), "data": value}
 
 
 def _refuse(reasons: Iterable[Reason]) -> None:

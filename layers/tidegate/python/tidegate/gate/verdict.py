@@ -7,9 +7,8 @@ from typing import Any
 
 from tidegate.gate import images, written
 from tidegate.gate.reason import Reason
-from tidegate.gate.structured import Known, Unfit, checked
+from tidegate.gate.structured import Known, Unfit, checked, shown
 from tidegate.rules.answer import Expected, Given
-from tidegate.rules.canonical import canonical
 from tidegate.rules.catalogue import Entry
 
 
@@ -46,15 +45,16 @@ def judge(entry: Entry, given: Given, expected: Expected, known: Known) -> Verdi
             entry.answer.fewer_images,
         )  # fmt: skip
         return _failed(*(Reason(*each) for each in wrong)) if wrong else _passed({})
-    problem = written.problem(given.text, entry.answer)
-    if problem is not None or given.text is None:
-        return _failed(*filter(None, [problem]))
+    text = given.text or ""
+    problem = written.problem(text, entry.answer)
+    if problem is not None:
+        return _failed(problem)
     if entry.contract is not None or expected.response_schema is not None:
-        return _structured(entry, given.text, expected, known)
+        return _structured(entry, text, expected, known)
     if entry.task == "code":
-        program = written.program(given.text, entry.answer, expected.language)
+        program = written.program(text, entry.answer, expected.language)
         return _failed(program) if isinstance(program, Reason) else _passed({"text": program})
-    return _passed({"text": given.text})
+    return _passed({"text": text})
 
 
 def _structured(entry: Entry, text: str, expected: Expected, known: Known) -> Verdict:
@@ -62,9 +62,7 @@ def _structured(entry: Entry, text: str, expected: Expected, known: Known) -> Ve
         value = checked(text, entry.contract, expected.response_schema, known)
     except Unfit as unfit:
         return _failed(*unfit.reasons)
-    if entry.task == "extract":
-        return _passed({"data": value})
-    return _passed({"text": canonical(value).decode(), "data": value})
+    return _passed(shown(entry, value))
 
 
 def _passed(output: dict[str, Any]) -> Verdict:

@@ -21,9 +21,9 @@ _UNSEEN = re.compile("[\\s\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]*"
 """White space and what has no width: an answer of nothing else shows nothing."""
 
 
-def problem(text: str | None, checks: AnswerChecks) -> Reason | None:
+def problem(text: str, checks: AnswerChecks) -> Reason | None:
     """Return why a text can be no answer of any kind, or None."""
-    if text is None or _UNSEEN.fullmatch(text):
+    if _UNSEEN.fullmatch(text):
         return Reason("empty", "", "the answer has no text")
     if checks.max_characters is not None and len(text) > checks.max_characters:
         message = f"the answer has more than {checks.max_characters} characters"

@@ -6,8 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
-from tidegate.errors import InvalidRequest
-from tidegate.rules.replay_request import JobId
+from tidegate.rules.replay_request import JobId, not_understood
 
 Words = Annotated[str, StringConstraints(min_length=1, max_length=500, strip_whitespace=True)]
 
@@ -32,8 +31,4 @@ def parse(event: Any) -> QuarantineRequest:
     try:
         return QuarantineRequest.model_validate(event)
     except ValidationError as error:
-        problems = [
-            (".".join(map(str, each["loc"])) or "the event", each["msg"])
-            for each in error.errors(include_url=False, include_input=False)
-        ]
-        raise InvalidRequest("; ".join(f"{at}: {what}" for at, what in problems)) from None
+        raise not_understood(error) from None

@@ -90,11 +90,16 @@ def parse(event: Any, models: Container[str]) -> ReplayRequest:
     try:
         request = ReplayRequest.model_validate(event)
     except ValidationError as error:
-        problems = [
-            (".".join(map(str, each["loc"])) or "the event", each["msg"])
-            for each in error.errors(include_url=False, include_input=False)
-        ]
-        raise InvalidRequest("; ".join(f"{at}: {what}" for at, what in problems)) from None
+        raise not_understood(error) from None
     if request.model not in models:
         raise UnknownModel(f"{request.model!r} is not in the catalogue")
     return request
+
+
+def not_understood(error: ValidationError) -> InvalidRequest:
+    """Return what is wrong with an operator's event, for people: each field and why."""
+    problems = (
+        (".".join(map(str, each["loc"])) or "the event", each["msg"])
+        for each in error.errors(include_url=False, include_input=False)
+    )
+    return InvalidRequest("; ".join(f"{at}: {what}" for at, what in problems))
