@@ -43,7 +43,7 @@ def pace(valkey: Valkey, places: int = 2, *, model: str = MODEL, **limits: Any) 
 
 def caller(name: str, tokens: int = 0, *, partner: str = "acme", lane: Lane = "normal") -> Caller:
     """Return who asks for a slot, by the name of its reservation."""
-    return Caller(name, partner, lane, tokens)
+    return Caller(name, f"job-{name}", partner, lane, tokens)
 
 
 def near(seconds: float) -> Any:

@@ -120,6 +120,13 @@ def _cooled(doors: Doors) -> None:
     assert doors.pace.take(OTHER, 30, 0).granted
 
 
+def _failing(doors: Doors) -> None:
+    """One more failure opens the breaker."""
+    _placed(doors)
+    for n in range(4):
+        assert doors.pace.cool_down(caller(f"q{n}", 100), None, "failing") == (0, 0)
+
+
 def _in_line(doors: Doors) -> None:
     for partner in ("acme", "umbrella"):
         for n in range(2):
@@ -162,11 +169,13 @@ CALLS: dict[str, tuple[Before, Callable[[Doors], Any]]] = {
     "pace_take probing": (_cooled, lambda d: d.pace.take(THIRD, 30, 0).why),
     "give_back": (_placed, lambda d: d.pace.give_back(MINE)),
     "give_back booked": (_booked, lambda d: d.pace.give_back(OTHER)),
-    "settle": (_placed, lambda d: d.pace.settle(MINE, 30, answered=True)),
-    "settle up": (_placed, lambda d: d.pace.settle(MINE, 300, answered=True)),
-    "settle probe": (_cooled, lambda d: d.pace.settle(OTHER, 100, answered=True)),
+    "settle": (_placed, lambda d: d.pace.settle(MINE, 30, "answered")),
+    "settle up": (_placed, lambda d: d.pace.settle(MINE, 300, "answered")),
+    "settle probe": (_cooled, lambda d: d.pace.settle(OTHER, 100, "answered")),
     "cool_down": (_placed, lambda d: d.pace.cool_down(MINE, 40.0, "throttled")[1]),
     "cool_down again": (_cooled, lambda d: d.pace.cool_down(OTHER, 40.0, "throttled")[1]),
+    "cool_down failing": (_placed, lambda d: d.pace.cool_down(MINE, None, "failing")[1]),
+    "cool_down open": (_failing, lambda d: d.pace.cool_down(THIRD, None, "failing")[1]),
     "switch off": (_known, lambda d: d.pace.switch(off=True, until=None, turned=True)),
     "switch on": (_paused, lambda d: d.pace.switch(off=False, until=None, turned=True)),
     "paused": (_known, lambda d: d.pace.paused()),

@@ -27,7 +27,7 @@ from tidegate.telemetry import Telemetry
 from worker.handler import handle
 
 MODEL = "chat-mini"
-CALLER = Caller("r-1", "acme", "normal", 10)
+CALLER = Caller("r-1", "r-1", "acme", "normal", 10)
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from tests.contract.paces import LIFE, caller, kept, later, near, pace
 from tests.patience import until
-from tidegate.doors.pace import KNOWN, Pace
+from tidegate.doors.pace import KNOWN, REFUSALS, Pace
 from tidegate.doors.valkey import Valkey
 
 HORIZON = 25.0
@@ -106,7 +106,7 @@ def test_a_call_is_settled_by_what_the_vendors_quota_counts(
     model = pace(valkey, tokens_per_minute=600, tokens_counted=counted, burst=0)
     assert model.take(A, LIFE, 0).granted
     for _ in range(2):  # twice is once
-        model.settle(A, used, answered=True)
+        model.settle(A, used, "answered")
     assert model.take(B, LIFE, 0).wait == near(next_after)
     assert "tg:{m}:held:a" not in kept(valkey)
 
@@ -157,7 +157,7 @@ def test_a_dead_holders_place_is_free_within_its_life(valkey: Valkey) -> None:
     later(valkey, life - 0.3)
     until(lambda: model.take(B, LIFE, 0).granted, patience=10, awaited="place of the dead holder")
     assert "tg:{m}:held:a" not in kept(valkey)
-    model.settle(A, None, answered=True)  # it was only slow: it ends nobody else's
+    model.settle(A, None, "answered")  # it was only slow: it ends nobody else's
     assert model.take(C, LIFE, 0).why == "calls"
 
 
@@ -177,7 +177,7 @@ def test_places_shrink_with_a_lowered_rate_and_grow_with_it(valkey: Valkey) -> N
     model.give_back(A)
     later(valkey, 2)
     assert model.take(B, LIFE, 0).granted  # it tries
-    model.settle(B, None, answered=True)
+    model.settle(B, None, "answered")
     assert [model.take(caller(f"x{n}"), LIFE, 0).why for n in range(4)] == ["granted"] * 3 + [
         "calls"
     ]
@@ -206,15 +206,17 @@ def test_an_idle_model_asks_for_its_switch_once_a_day(valkey: Valkey) -> None:
     assert model.take(B, LIFE, 0).why == "unknown"
 
 
-def test_ended_calls_leave_nothing_after_a_minute(valkey: Valkey) -> None:
+def test_ended_calls_leave_nothing_after_a_minute_but_how_the_last_ones_ended(valkey: Valkey) -> None:
     model = pace(valkey, 9, requests_per_minute=60, tokens_per_minute=6000, burst=60)
     for n, who in enumerate((A, B, C, D)):
         assert model.take(who, LIFE, 0).granted
         if n < 2:
-            model.settle(who, 50, answered=bool(n))
+            model.settle(who, 50, "answered" if n else "failed")
         elif n == 2:
             model.give_back(who)  # the last one died
     later(valkey, 60)
     model.take(caller("last"), LIFE, 0)
     model.give_back(caller("last"))
+    assert set(kept(valkey)) == {"tg:{m}:pause", "tg:{m}:outcomes"}
+    later(valkey, REFUSALS.window)
     assert set(kept(valkey)) == {"tg:{m}:pause"}

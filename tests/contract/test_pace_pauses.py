@@ -24,7 +24,7 @@ def refused_again(valkey: Valkey, model: Pace, name: str) -> tuple[float, int]:
     later(valkey, wait + 0.5)
     assert model.take(caller(name), LIFE, 0).granted
     pause = model.cool_down(caller(name), None, "throttled")
-    model.settle(caller(name), None, answered=False)
+    model.settle(caller(name), None, "failed")
     return pause
 
 
@@ -92,7 +92,7 @@ def test_the_rate_is_lowered_once_a_wave_and_never_to_nothing(valkey: Valkey) ->
         assert model.take(caller(f"q{n}"), LIFE, 0).granted
         time.sleep(0.002)  # a call that began after the pause was set
         model.cool_down(caller(f"q{n}"), None, "throttled")
-        model.settle(caller(f"q{n}"), None, answered=False)
+        model.settle(caller(f"q{n}"), None, "failed")
     assert float(model.paused()["factor"]) == 0.05
 
 
@@ -117,7 +117,7 @@ def test_of_twenty_who_ask_after_a_pause_exactly_one_tries(valkey: Valkey, redis
     model = pace(valkey, 20)
     assert model.take(A, LIFE, 0).granted
     model.cool_down(A, 5.0, "throttled")
-    model.settle(A, None, answered=False)
+    model.settle(A, None, "failed")
     later(valkey, 6)
     crowd = [caller(f"c{n}") for n in range(20)]
     answers = _at_once(redis_url, crowd)
@@ -125,7 +125,7 @@ def test_of_twenty_who_ask_after_a_pause_exactly_one_tries(valkey: Valkey, redis
     (probe,) = [who for who, why in zip(crowd, answers, strict=True) if why == "granted"]
 
     assert model.take(probe, LIFE, 0).granted  # its reply was lost
-    model.settle(probe, None, answered=True)
+    model.settle(probe, None, "answered")
     others = [who for who in crowd if who != probe]
     # Three quarters of the places, for the rate was lowered.
     assert sorted(_at_once(redis_url, others)) == ["calls"] * 4 + ["granted"] * 15
@@ -136,7 +136,7 @@ def test_after_a_probe_without_an_answer_the_next_one_tries(valkey: Valkey, end:
     model = pace(valkey, 5)
     assert model.take(A, LIFE, 0).granted
     model.cool_down(A, 5.0, "throttled")
-    model.settle(A, None, answered=False)
+    model.settle(A, None, "failed")
     later(valkey, 6)
     assert model.take(B, LIFE, 0).granted
     if end == "unused":
@@ -146,7 +146,7 @@ def test_after_a_probe_without_an_answer_the_next_one_tries(valkey: Valkey, end:
             assert model.cool_down(B, None, "throttled") == (near(2), 2)
             assert model.take(C, LIFE, 0).why == "paused"
             later(valkey, 3)
-        model.settle(B, None, answered=False)
+        model.settle(B, None, "failed")
     assert model.take(C, LIFE, 0).granted
     assert model.take(caller("d"), LIFE, 0).why == "probing"
 
@@ -184,7 +184,7 @@ def test_an_answer_to_a_call_of_before_the_pause_does_not_end_it(valkey: Valkey)
     assert model.take(A, LIFE, 0).granted
     assert model.take(B, LIFE, 0).granted
     model.cool_down(A, 5.0, "throttled")
-    model.settle(B, None, answered=True)
+    model.settle(B, None, "answered")
     assert model.take(C, LIFE, 0).why == "paused"
     assert model.paused()["strikes"] == "1"
 
@@ -215,7 +215,7 @@ def test_an_account_in_trouble_pauses_longer_and_lowers_no_rate(valkey: Valkey) 
     model = pace(valkey)
     assert model.take(A, LIFE, 0).granted
     assert model.cool_down(A, None, "account") == (near(60), 1)
-    model.settle(A, None, answered=False)
+    model.settle(A, None, "failed")
     assert model.take(B, LIFE, 0).why == "account"
     assert float(model.paused().get("factor", 1)) == 1
     pauses = []

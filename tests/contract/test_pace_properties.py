@@ -128,7 +128,7 @@ class Fleet:
         spent = max(1, round(who.tokens * used))
         if self.limits["tokens_counted"] == "used":
             self.tokens.take(spent - who.tokens, self.now, self.seconds)
-        self.pace.settle(who, spent, answered=True)
+        self.pace.settle(who, spent, "answered")
 
     def unbook(self, which: int, crash: bool) -> None:
         """Give a booking back, or forget it."""

@@ -14,7 +14,7 @@ def test_a_model_that_is_switched_off_grants_nothing_until_it_is_resumed(valkey:
     model = pace(valkey, 5)
     assert model.take(A, LIFE, 0).granted
     model.cool_down(A, 50.0, "throttled")
-    model.settle(A, None, answered=False)
+    model.settle(A, None, "failed")
     model.switch(off=True, until=None, turned=True, at=1.0)
     later(valkey, 3600)
     assert model.take(B, LIFE, 60).why == "switched_off"

@@ -96,7 +96,7 @@ def test_a_full_pace_defers(pipeline: Pipeline) -> None:
     pace = pipeline.worker("chat-mini").pacing.pace
     pace.switch(off=False, until=None, turned=False)
     for n in range(pipeline.models.models["chat-mini"].in_flight):
-        assert pace.take(Caller(f"other-{n}", "umbrella", "normal", 0), 60, 0).granted
+        assert pace.take(Caller(f"other-{n}", f"other-{n}", "umbrella", "normal", 0), 60, 0).granted
     pipeline.post(BODY)
     pipeline.deliver("chat-mini")
     assert pipeline.vendor.calls == []
@@ -109,7 +109,7 @@ def test_places_come_back_after_the_call_whatever_became_of_it(pipeline: Pipelin
     pace = pipeline.worker("chat-mini").pacing.pace
     pace.switch(off=False, until=None, turned=False)
     for n in range(pipeline.models.models["chat-mini"].in_flight):
-        assert pace.take(Caller(f"other-{n}", "umbrella", "normal", 0), 60, 0).granted
+        assert pace.take(Caller(f"other-{n}", f"other-{n}", "umbrella", "normal", 0), 60, 0).granted
 
 
 def test_a_slow_worker_whose_job_was_taken_over_changes_nothing(pipeline: Pipeline) -> None:

@@ -107,12 +107,15 @@ class Caching:
     def _starts(self, jobs: dict[str, Job], faults: Sequence[Fault]) -> Iterator[str]:
         """Yield the jobs that the vendor was called for more often than they may start."""
         made = Counter(key.partition(".")[0] for _, key in self.world.deployed.vendor.calls)
-        refused = sum(fault.kind == "account" for fault in faults)
-        refused += self.scenario.script.count("account")
         for name, calls in made.items():
             job = jobs[name]
-            starts = self.world.deployed.catalogue.models[job.model].retry.starts
-            if calls > starts * (job.replay_count + 1) + refused:
+            entry = self.world.deployed.catalogue.models[job.model]
+            free = {"account", "429"}  # the vendor is paused, and the job put back
+            if len(self.scenario.posts) >= entry.breaker.failures:
+                free |= {"500", "timeout"}
+            refused = sum(fault.kind in free for fault in faults)
+            refused += sum(each in free for each in self.scenario.script)
+            if calls > entry.retry.starts * (job.replay_count + 1) + refused:
                 yield f"vendor calls of a job: {calls} for {name}"
 
     def _asked(self, jobs: dict[str, Job]) -> Iterator[str]:

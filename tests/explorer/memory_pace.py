@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.explorer.memory_keys import Keys
 
+OUTCOMES = ("answered", "failing", "refusing")
 WHYS = ("requests", "tokens", "low_requests")
 
 
@@ -61,8 +62,8 @@ class _Taking:
         if pause.get("off") == "1" and (off_until == 0 or off_until > now):
             refusal = _refused(off_until - now if off_until else 86_400_000, "switched_off")
         elif until > now:
-            account = pause.get("reason") == "account"
-            refusal = _refused(until - now, "account" if account else "paused")
+            reason = pause["reason"]
+            refusal = _refused(until - now, "paused" if reason == "throttled" else reason)
         elif self.cooling and probe not in {None, self.member} and probe_until > now:
             refusal = _refused(probe_until - now, "probing")
         else:
@@ -137,8 +138,9 @@ def pace_take(redis: Keys, keys: list[str], args: list[Any]) -> list[Any]:
 
 
 def pace_settle(redis: Keys, keys: list[str], args: list[Any]) -> int:
-    pause_key, calls, *limits, held_key = keys
+    pause_key, calls, *limits, held_key, outcomes = keys
     member, outcome, share = str(args[0]), args[1], float(args[2])
+    longest_debt, job, kept, window = float(args[3]), str(args[4]), int(args[5]), float(args[6])
     now = redis.now()
     redis.drop(calls, member)
     held = redis.fields(held_key)
@@ -151,7 +153,9 @@ def pace_settle(redis: Keys, keys: list[str], args: list[Any]) -> int:
     elif "end2" in held and share != 1:
         reserved = _number(held["end2"]) - _number(held["from2"])
         used_until = max(_number(redis.get(limits[1])), now)
-        _limit(redis, limits[1], used_until + reserved * (share - 1))
+        _limit(redis, limits[1], used_until + min(reserved * (share - 1), longest_debt))
+    if job:
+        _remember(redis, outcomes, "answered", job, kept, window)
     pause = redis.fields(pause_key)
     after = _number(held.get("begun")) > _number(pause.get("set_at"))
     after = after and _number(pause.get("until")) <= now
@@ -163,8 +167,27 @@ def pace_settle(redis: Keys, keys: list[str], args: list[Any]) -> int:
     return 1
 
 
+def _remember(redis: Keys, key: str, kind: str, job: str, kept: int, window: float) -> None:
+    redis.drop(key, *(f"{each}/{job}" for each in OUTCOMES))
+    redis.add(key, f"{kind}/{job}", redis.now())
+    ranked = redis.ranked(key)
+    redis.drop(key, *(name for name, _ in ranked[: max(0, len(ranked) - kept)]))
+    if redis.left(key) < window:
+        redis.expire(key, window)
+
+
+def _stays_closed(redis: Keys, key: str, reason: str, job: str, args: list[Any]) -> bool:
+    """Record an outcome; return whether the last ones are not enough to pause the model."""
+    needed, calls, share, window, kept = (float(arg) for arg in args)
+    _remember(redis, key, reason, job, int(kept), window)
+    since = redis.now() - window
+    last = [name for name, at in reversed(redis.ranked(key)) if at >= since][: int(calls)]
+    of_it = sum(name.startswith(reason) for name in last)
+    return of_it < needed or of_it < len(last) * share
+
+
 def pace_cool_down(redis: Keys, keys: list[str], args: list[Any]) -> list[int]:
-    pause_key, held_key = keys
+    pause_key, held_key, outcomes = keys
     member, reason, now = str(args[0]), args[4], redis.now()
     asked, first, longest, slower, slowest, recovery, known = (
         float(args[i]) for i in (1, 2, 3, 5, 6, 7, 8)
@@ -173,6 +196,10 @@ def pace_cool_down(redis: Keys, keys: list[str], args: list[Any]) -> list[int]:
     until, strikes = _number(pause.get("until")), int(_number(pause.get("strikes")))
     if pause.get("last") == member:
         return [max(0, ceil(until - now)), strikes]
+    probed = strikes > 0 and pause.get("reason") == reason
+    few = int(args[10]) and _stays_closed(redis, outcomes, reason, str(args[9]), args[10:15])
+    if few and not probed:
+        return [0, strikes]
     begun = _number(redis.fields(held_key).get("begun"))
     in_a_row = strikes if pause.get("reason") == reason else 0
     if strikes == 0 or begun > _number(pause.get("set_at")):
@@ -199,6 +226,8 @@ def pace_switch(redis: Keys, keys: list[str], args: list[Any]) -> int:
     redis.put(keys[0], known=1, off=off, off_until=until, turned_at=at)
     if turned and not off:
         redis.drop(keys[0], "until", "set_at", "strikes", "reason", "probe", "probe_until")
+        for key in keys[1:]:
+            redis.delete(key)
     if redis.left(keys[0]) < known:
         redis.expire(keys[0], known)
     return 1

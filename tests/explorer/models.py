@@ -74,7 +74,7 @@ REPORT: dict[str, Any] = {
 @cache
 def catalogue() -> Catalogue:
     """Return the models: each partner's own work, shared work, work never reused, images, paced,
-    with answers that turn stale, with answers that end soon after, code, two images, reports that
+    with a breaker that opens at two failures, with answers that turn stale, with answers that end soon after, code, two images, reports that
     refer to a set, and such that may be begun twice only."""
     return parse(
         {
@@ -86,6 +86,7 @@ def catalogue() -> Catalogue:
                 "image": IMAGE,
                 "once": {**CHAT, "cache": {**CHAT["cache"], "reuse": "never"}},
                 "paced": {**CHAT, "pace": PACE},
+                "frail": {**CHAT, "breaker": {"failures": 2, "calls": 4, "share": 0.5}},
                 "soft": {**CHAT, "cache": SOFT},
                 "brief": {**CHAT, "cache": {**SOFT, "hard_ttl": 62}},
                 "code": {**CHAT, "task": "code", "normalise": "code-structure"},

@@ -56,6 +56,7 @@ def load() -> dict[str, Mutant]:
     """Return all mutants."""
     from tests.explorer import (  # noqa: F401 - they register themselves
         mutants_accept,
+        mutants_breaker,
         mutants_cache,
         mutants_gate,
         mutants_money,

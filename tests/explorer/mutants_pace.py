@@ -23,7 +23,7 @@ ASKS, AWAITED = "the vendor asks to wait: pause, probe, go on", "one slot is awa
 Change = Callable[[Keys, list[str], list[Any]], None]
 
 
-def _before(name: str, change: Change) -> list[Patch]:
+def before(name: str, change: Change) -> list[Patch]:
     """Let a script meet a Redis, or arguments, that somebody changed just before."""
     original = memory_scripts.SCRIPTS[name]
 
@@ -41,12 +41,12 @@ def _replaced(name: str, twin: Any) -> list[Patch]:
 
 @mutant("a pause is overwritten by a shorter one", "our account is refused", at=1)
 def _() -> list[Patch]:
-    return _before("pace_cool_down", lambda redis, keys, _: redis.drop(keys[0], "until"))
+    return before("pace_cool_down", lambda redis, keys, _: redis.drop(keys[0], "until"))
 
 
 @mutant("a pause is not looked at", ASKS, at=0)
 def _() -> list[Patch]:
-    return _before("pace_take", lambda redis, keys, _: redis.drop(keys[0], "until"))
+    return before("pace_take", lambda redis, keys, _: redis.drop(keys[0], "until"))
 
 
 @mutant("a booking is not stopped any more", "an operator pauses while a slot is awaited", at=0)
@@ -55,12 +55,12 @@ def _() -> list[Patch]:
         if redis.fields(keys[5]):
             redis.drop(keys[0], "until", "off")
 
-    return _before("pace_take", change)
+    return before("pace_take", change)
 
 
 @mutant("everybody probes", ASKS, at=0)
 def _() -> list[Patch]:
-    return _before("pace_take", lambda redis, keys, _: redis.drop(keys[0], "probe"))
+    return before("pace_take", lambda redis, keys, _: redis.drop(keys[0], "probe"))
 
 
 @mutant("an answer from before ends the pause", "refused while another call is under way", at=0)
@@ -69,7 +69,7 @@ def _() -> list[Patch]:
         if args[1] == "answered" and redis.fields(keys[0]).get("strikes", "0") != "0":
             redis.put(keys[0], strikes=0)
 
-    return _before("pace_settle", change)
+    return before("pace_settle", change)
 
 
 @mutant("a refusal pauses nobody", ASKS, at=0)
@@ -84,7 +84,7 @@ def _() -> list[Patch]:
 
 @mutant("a slot is not known by its reservation", AWAITED, at=0)
 def _() -> list[Patch]:
-    return _before("pace_take", lambda redis, keys, _: redis.drop(keys[5], "start"))
+    return before("pace_take", lambda redis, keys, _: redis.drop(keys[5], "start"))
 
 
 @mutant("the vendor's limit is not looked at", AWAITED, at=0)
@@ -92,7 +92,7 @@ def _() -> list[Patch]:
     def change(_redis: Keys, _keys: list[str], args: list[Any]) -> None:
         args[4] = "0"
 
-    return _before("pace_take", change)
+    return before("pace_take", change)
 
 
 @mutant("calls in flight are not counted", "priority low", at=0)
@@ -100,7 +100,7 @@ def _() -> list[Patch]:
     def change(_redis: Keys, _keys: list[str], args: list[Any]) -> None:
         args[2], args[3] = 99, 0
 
-    return _before("pace_take", change)
+    return before("pace_take", change)
 
 
 @mutant("lane low has no share of its own", "priority low", at=0)
@@ -108,7 +108,7 @@ def _() -> list[Patch]:
     def change(_redis: Keys, _keys: list[str], args: list[Any]) -> None:
         args[3] = 0
 
-    return _before("pace_take", change)
+    return before("pace_take", change)
 
 
 @mutant("a slot without a call is not given back", "cancelled before the start", at=1)
@@ -175,7 +175,7 @@ def _() -> list[Patch]:
 
 @mutant("a post told twice counts twice", "a partner posts too often", at=1)
 def _() -> list[Patch]:
-    return _before("rate_take", lambda redis, keys, _: redis.drop(keys[0], "last"))
+    return before("rate_take", lambda redis, keys, _: redis.drop(keys[0], "last"))
 
 
 @mutant(

@@ -33,7 +33,7 @@ LATE_MS = 700
 ASKED_MS = {"429": 4_000, "account": 60_000}
 """How long nobody may call after a vendor's refusal."""
 
-STOPPED = frozenset({"paused", "account", "probing", "switched_off"})
+STOPPED = frozenset({"paused", "account", "failing", "refusing", "probing", "switched_off"})
 """Answers of `pace_take` that end what was booked."""
 
 
@@ -66,7 +66,9 @@ class Paced:
         self.broken: list[str] = []
         self.models = {name: Model() for name in world.deployed.catalogue.models}
         self.made: Counter[str] = Counter()
-        """Vendor calls by job, those that our account was refused for left out."""
+        """Vendor calls by job, those left out for which the vendor was paused."""
+        self.put_back: set[str] = set()
+        """Reservations of calls that failed while the breaker was open."""
         self._wipes = 0
         self._died = False
         deployed = world.deployed
@@ -103,8 +105,11 @@ class Paced:
         match script:
             case "pace_take":
                 self._taken(keys[0], model, args[0], int(args[1]), answer)
-            case "pace_cool_down":
+            case "pace_cool_down" if answer[0]:
                 self._cooled(model, args[0], max(int(args[1]), int(args[2])))
+                if args[4] == "failing" and args[0] not in self.put_back:
+                    self.put_back.add(args[0])
+                    self.made[args[9]] -= 1
             case "pace_settle":
                 self._settled(model, args[0], args[1])
             case "pace_switch" if args[2] == 1 and args[0] == 0:
@@ -192,7 +197,7 @@ class Paced:
         model = self.models[job["model"]]
         model.calls.pop(key, None)
         self._died |= what == "crash"
-        if what == "account":
+        if what in {"account", "429"}:
             self.made[job["id"]] -= 1
         if what in ASKED_MS:
             model.refused.append((now + AT_ONCE_MS, now + ASKED_MS[what]))

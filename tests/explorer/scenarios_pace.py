@@ -23,6 +23,12 @@ def _wipe(world: World) -> None:
 DEFERRED = 10.0
 """Seconds of a deferral, where a probe is out longer than one waits for it."""
 
+OUTAGE = 190.0
+"""Seconds of the pauses that failing probes double; the one more that a fault may cost doubles it
+again."""
+
+THREE = (("k", 0.0), ("l", 0.012), ("m", 0.024))
+
 PACED = (
     Scenario(
         "the vendor asks to wait: pause, probe, go on",
@@ -45,6 +51,36 @@ PACED = (
         "our account is refused",
         (Post("k", "one"), Post("l", "two", at=0.012)),
         script=("account", "429"),
+    ),
+    Scenario(
+        "the vendor fails: the breaker opens, one probe, go on",
+        tuple(Post(key, key, at=at, model="frail") for key, at in THREE),
+        script=("500", "500"),
+        patience=DEFERRED,
+        calls=5,
+    ),
+    Scenario(
+        "an outage outlasts every attempt",
+        tuple(Post(key, key, at=at, model="frail") for key, at in THREE),
+        also=frozenset({"dead_lettered"}),  # where Redis forgets, or one write fails
+        script=("500", "timeout", *["500"] * 5),
+        patience=OUTAGE,
+        calls=10,
+    ),
+    Scenario(
+        "429 outlasts every attempt",
+        (Post("k", "one"), Post("l", "two", at=0.012)),
+        script=("429",) * 6,
+        patience=OUTAGE,
+        calls=8,
+    ),
+    Scenario(
+        "one job alone opens no breaker",
+        (Post("k", "one", model="frail"), Post("l", "two", at=600, model="frail")),
+        script=("500", "500", "500"),
+        patience=DEFERRED,
+        ends=frozenset({"completed", "dead_lettered"}),
+        calls=4,
     ),
     Scenario(
         "one slot is awaited, one is not",

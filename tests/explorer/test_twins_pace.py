@@ -30,11 +30,11 @@ TOLERANCE = 0.25
 """Seconds between a script and its twin."""
 
 CALLERS = (
-    Caller("r0", "acme", "normal", 900),
-    Caller("r1", "acme", "low", 700),
-    Caller("r2", "beta", "normal", 400),
-    Caller("r3", "beta", "low", 300),
-    Caller("r4", "acme", "normal", 100),
+    Caller("r0", "r0", "acme", "normal", 900),
+    Caller("r1", "r1", "acme", "low", 700),
+    Caller("r2", "r2", "beta", "normal", 400),
+    Caller("r3", "r3", "beta", "low", 300),
+    Caller("r4", "r4", "acme", "normal", 100),
 )
 CALLER = st.sampled_from(CALLERS)
 PACES: tuple[dict[str, Any], ...] = (
@@ -49,10 +49,13 @@ STEPS = st.one_of(
     st.tuples(st.just("take"), CALLER, LIVES, HORIZONS),
     st.tuples(st.just("take"), CALLER, LIVES, HORIZONS),
     st.tuples(st.just("give_back"), CALLER),
-    st.tuples(st.just("settle"), CALLER, st.sampled_from([None, 50, 1_500]), st.booleans()),
+    st.tuples(
+        st.just("settle"), CALLER, st.sampled_from([None, 50, 1_500, 10**12]),
+        st.sampled_from(["answered", "refused", "failed"]),
+    ),
     st.tuples(
         st.just("cool_down"), CALLER, st.sampled_from([None, 0.04, 9.7, 700.3]),
-        st.sampled_from(["throttled", "account"]),
+        st.sampled_from(["throttled", "account", "failing", "failing", "refusing"]),
     ),
     st.tuples(
         st.just("switch"), st.booleans(), st.sampled_from([None, -50, 50]), st.booleans(),
@@ -65,7 +68,9 @@ STEPS = st.one_of(
 
 def _entry(pace: dict[str, Any]) -> Entry:
     parameters = {"max_tokens": {"type": "integer", "default": 100}}
+    breaker = {"failures": 2, "calls": 3, "share": 0.6}
     model = {**CHAT, "max_concurrency": 4, "parameters": parameters, "pace": pace}
+    model["breaker"] = breaker
     return parse({"models": {"m": model}}).models["m"]
 
 
@@ -92,8 +97,8 @@ def _done(pace: Pace, step: tuple[Any, ...], now: float) -> Any:
             return slot.why, slot.wait
         case ("give_back", caller):
             return pace.give_back(caller)
-        case ("settle", caller, used, answered):
-            return pace.settle(caller, used, answered=answered)
+        case ("settle", caller, used, outcome):
+            return pace.settle(caller, used, outcome)
         case ("cool_down", caller, asked, reason):
             return pace.cool_down(caller, asked, reason)
         case ("switch", off, left, turned, at):
@@ -143,7 +148,7 @@ def test_what_has_ended_is_free_in_both(valkey: Valkey) -> None:
         assert pace.take(second, 1, 1).why == "probing"
         time.sleep(0.07)
         assert pace.take(second, 1, 1).granted
-        pace.settle(second, None, answered=True)
+        pace.settle(second, None, "answered")
         assert pace.take(first, 1, 1).granted
         assert pace.paused()["strikes"] == "0"
 

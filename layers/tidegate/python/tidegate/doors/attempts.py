@@ -71,6 +71,7 @@ class Attempts:
             job,
             status=Status.RETRYING,
             starts=starts,
+            put_backs=job.put_backs if answered else job.put_backs + 1,
             error=error,
             retry_at=retry_at,
             due_at=min(retry_at + SWEEP_GRACE, job.deadline_at),

@@ -12,19 +12,27 @@ from typing import Literal
 from tidegate.doors.valkey import Valkey, positive_millis
 from tidegate.rules.catalogue import Entry
 from tidegate.rules.job import Lane
-from tidegate.rules.pacing import MINUTE, share_of
+from tidegate.rules.pacing import MINUTE, Breaker, share_of
 
-Reason = Literal["throttled", "account"]
+Reason = Literal["throttled", "account", "failing", "refusing"]
+"""Why a model is paused: it was asked for (429), our account was refused, the breaker is open
+(5xx, timeouts, dropped connections), or nothing is answered but refusals nobody understands."""
 
 COOL_DOWNS: dict[Reason, tuple[float, float]] = {
     "throttled": (1.0, 300.0),
     "account": (60.0, 900.0),
+    "failing": (2.0, 120.0),
+    "refusing": (60.0, 900.0),
 }
 """Seconds of the first pause of our own, and of the longest: it doubles from one to the other."""
 
 LONGEST_PAUSE = 86_400.0
 """Seconds of a pause at most, whatever the vendor asks for: no job's deadline is further off, and
 one absurd header does not close a model for a month. Then one probe asks again."""
+
+LONGEST_DEBT = MINUTE
+"""Seconds of the token limit that one call may owe beyond what was reserved for it: a vendor's
+count is a number of a stranger's, and everybody waits for it."""
 
 SLOWER = 0.75
 """What the rate is multiplied by at each new refusal; additive increase, multiplicative decrease
@@ -36,8 +44,16 @@ SLOWEST = 0.05
 RECOVERY = 600.0
 """Seconds in which a rate would rise from nothing to the whole."""
 
+REFUSALS = Breaker(failures=10, calls=10, share=1.0, window=3600.0)
+"""As many different jobs in a row refused, for no reason that is known, and not one answered: it
+is rather our account or our request than each of them."""
+
 KNOWN = 86_400.0
 """Seconds Redis remembers a model's switch; then it is read from the job table again."""
+
+
+Outcome = Literal["answered", "refused", "failed"]
+"""How a call ended for the model's pace: done; refused, by a vendor that takes calls; neither."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +61,7 @@ class Caller:
     """Who asks for a slot, and for how large a call."""
 
     reservation: str
+    job: str
     partner: str
     lane: Lane
     tokens: int
@@ -113,15 +130,16 @@ class Pace:
         Raises:
             CacheUnavailable: Redis is out of reach; the slot ends by itself.
         """
-        self._valkey.run("pace_settle", self._keys(caller), [caller.member, "unused", "1"])
+        self._settle(caller, "unused", 1.0, "")
 
-    def settle(self, caller: Caller, used: int | None, *, answered: bool) -> None:
+    def settle(self, caller: Caller, used: int | None, outcome: Outcome) -> None:
         """End the slot of a call that was made; twice is once.
 
         Args:
             caller: whose slot.
             used: tokens the vendor counted; None where it did not say: then all that was reserved.
-            answered: whether the vendor did what was asked: then a cool-down is over.
+                Beyond what was reserved it costs the model a minute at most.
+            outcome: how the call ended.
 
         Raises:
             CacheUnavailable: Redis is out of reach; the slot ends by itself.
@@ -129,23 +147,31 @@ class Pace:
         share = 1.0 if not used or not caller.tokens else used / caller.tokens
         if self._entry.pace.tokens_counted == "reserved":
             share = max(share, 1.0)
-        outcome = "answered" if answered else "failed"
-        self._valkey.run(
-            "pace_settle", self._keys(caller), [caller.member, outcome, f"{share:.6f}"]
+        self._settle(
+            caller,
+            "failed" if outcome == "failed" else "answered",
+            share,
+            caller.job if outcome == "answered" else "",
         )
 
     def cool_down(self, caller: Caller, asked: float | None, reason: Reason) -> tuple[float, int]:
-        """Pause the model because its vendor refused a call; return seconds, refusals in a row.
+        """Pause the model because its vendor refused a call, or failed at enough of them.
 
-        `asked` is the vendor's own wait in seconds. Told twice, it counts once.
+        `asked` is the vendor's own wait in seconds. Told twice, it counts once. Returns the seconds
+        of the pause, 0 where the breaker stays closed, and the refusals in a row.
 
         Raises:
             CacheUnavailable: Redis is out of reach; then nobody calls anyway.
         """
         first, longest = COOL_DOWNS[reason]
+        breaker = {"failing": self._entry.breaker, "refusing": REFUSALS}.get(reason)
         left, strikes = self._valkey.run(
             "pace_cool_down",
-            [self._key("pause"), self._key(f"held:{caller.reservation}")],
+            [
+                self._key("pause"),
+                self._key(f"held:{caller.reservation}"),
+                self._key("outcomes"),
+            ],
             [
                 caller.member,
                 round(min(asked or 0.0, LONGEST_PAUSE) * 1000),
@@ -157,6 +183,12 @@ class Pace:
                 str(SLOWEST),
                 round(RECOVERY * 1000),
                 round(KNOWN * 1000),
+                caller.job,
+                0 if breaker is None else breaker.failures,
+                0 if breaker is None else breaker.calls,
+                "0" if breaker is None else str(breaker.share),
+                0 if breaker is None else round(breaker.window * 1000),
+                self._kept,
             ],
         )
         return int(left) / 1000, int(strikes)
@@ -169,7 +201,7 @@ class Pace:
         """
         self._valkey.run(
             "pace_switch",
-            [self._key("pause")],
+            [self._key(name) for name in ("pause", "outcomes", "requests", "tokens", "low")],
             [
                 int(off),
                 round((until or 0) * 1000),
@@ -182,6 +214,26 @@ class Pace:
     def paused(self) -> dict[str, str]:
         """Return what is known of the model's pause, as `pace_cool_down` names it."""
         return self._valkey.get_hash(self._key("pause"))
+
+    def _settle(self, caller: Caller, how: str, share: float, answered: str) -> None:
+        window = max(self._entry.breaker.window, REFUSALS.window)
+        self._valkey.run(
+            "pace_settle",
+            [*self._keys(caller), self._key("outcomes")],
+            [
+                caller.member,
+                how,
+                f"{share:.6f}",
+                round(LONGEST_DEBT * 1000),
+                answered,
+                self._kept,
+                round(window * 1000),
+            ],
+        )
+
+    @property
+    def _kept(self) -> int:
+        return max(self._entry.breaker.calls, REFUSALS.calls)
 
     def _keys(self, caller: Caller) -> list[str]:
         names = ("pause", "calls", "requests", "tokens", "low", f"held:{caller.reservation}")

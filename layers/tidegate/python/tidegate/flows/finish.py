@@ -14,7 +14,7 @@ from tidegate.doors.envelope import Cached
 from tidegate.doors.jobs import Jobs
 from tidegate.doors.quarantine import Quarantine
 from tidegate.doors.staged import Staged, StagedImage
-from tidegate.errors import ReferencesUnavailable, Retry, VendorError
+from tidegate.errors import ReferencesUnavailable, Retry, VendorError, VendorThrottled
 from tidegate.flows.ends import Ends
 from tidegate.flows.gatekeeping import Gate
 from tidegate.flows.only_helps import only_helps
@@ -29,6 +29,10 @@ from tidegate.telemetry import Telemetry
 
 ACCOUNT_DELAY = 60.0
 """Seconds before a job is tried again after our account was refused, and no pause could be set."""
+
+BEHIND = 1.0
+"""Seconds after the others that a job comes back whose call failed: if it is the job that makes the
+vendor fail, another one is to try first."""
 
 REFERENCES_DELAY = 10.0
 """Seconds, and up to twice as many, until an answer is judged again that could not be."""
@@ -180,39 +184,52 @@ class Finish:
     def failed(self, job: Job, error: VendorError, entry: Entry, paused: float | None) -> Outcome:
         """End an attempt that the vendor did not answer: try again, or not.
 
-        `paused` is how long the model is paused for it, in seconds.
+        `paused` is how long the model is paused for it, in seconds; None: it is not. A job whose
+        vendor is paused is put back: neither a 429 nor an outage is its fault, nor an attempt.
         """
         self.telemetry.bind(error_class=error.code)
         self.telemetry.count("Errors", model=job.model, vendor=entry.vendor, error_class=error.code)
         why = JobError(error.retry, error.code, str(error), "vendor", error.vendor_status)
-        if error.retry is Retry.ACCOUNT:
-            delay = ACCOUNT_DELAY if paused is None else paused
-            self.attempts.put_back(job, why, retry_at=self.clock.now() + delay)
-            self.telemetry.warn("vendor_account_refused", vendor_status=error.vendor_status)
-            return replace(ACKNOWLEDGED, again_after=delay)
         if error.retry is Retry.PERMANENT:
             outcome = self.ends.for_good(job, why)
             self._remember(job, why, entry)
             return outcome
-        return self._retryable(job, error, why, entry, paused or 0.0)
+        if error.retry is Retry.ACCOUNT:
+            self.telemetry.warn("vendor_account_refused", vendor_status=error.vendor_status)
+            return self._put_back(job, why, ACCOUNT_DELAY if paused is None else paused)
+        throttled = isinstance(error, VendorThrottled)
+        if paused is None and not throttled:
+            return self._retryable(job, error, why, entry)
+        unpaused = backoff.delay(entry.retry, 0, self.ids.fraction(), None)
+        wait = max(error.retry_after or 0.0, unpaused if paused is None else paused)
+        if throttled and self.clock.now() + wait >= job.deadline_at:
+            return self._too_late(job, error, why)
+        return self._put_back(job, why, wait if throttled else wait + BEHIND)
 
-    def _retryable(
-        self, job: Job, error: VendorError, why: JobError, entry: Entry, paused: float
-    ) -> Outcome:
+    def _put_back(self, job: Job, why: JobError, wait: float) -> Outcome:
+        """Let a job come again after `wait` seconds, its attempts as they were."""
+        wait = min(wait, backoff.MAX_VISIBILITY)
+        self.attempts.put_back(job, why, retry_at=self.clock.now() + wait)
+        return replace(ACKNOWLEDGED, again_after=wait)
+
+    def _retryable(self, job: Job, error: VendorError, why: JobError, entry: Entry) -> Outcome:
         now = self.clock.now()
         policy = entry.retry
         if job.bad_answers + 1 >= policy.attempts or job.starts >= policy.starts:
             return self.ends.used_up(job, why)
-        asked = max(error.retry_after or 0.0, paused)
-        delay = backoff.delay(policy, job.bad_answers, self.ids.fraction(), asked)
+        delay = backoff.delay(policy, job.bad_answers, self.ids.fraction(), error.retry_after)
         if now + delay >= job.deadline_at:
-            late = JobError("deadline", error.code, f"{why.message}; no time for another try",
-                            "vendor", error.vendor_status)  # fmt: skip
-            return self.ends.for_good(job, late)
+            return self._too_late(job, error, why)
         self.attempts.fail(job, why, retry_at=now + delay)
         self.telemetry.count("Retries", model=job.model)
         self.telemetry.info("attempt_failed", delay_seconds=round(delay, 3), reason=str(error))
         return Outcome(delay)
+
+    def _too_late(self, job: Job, error: VendorError, why: JobError) -> Outcome:
+        """Fail a job whose next try could only come after its deadline."""
+        message = f"{why.message}; no time for another try"
+        late = JobError("deadline", error.code, message, "vendor", error.vendor_status)
+        return self.ends.for_good(job, late)
 
 
 def references_delay(ids: Ids) -> float:

@@ -13,9 +13,18 @@ from dataclasses import dataclass
 
 from tidegate.clock import Clock
 from tidegate.doors.line import Line
-from tidegate.doors.pace import Caller, Pace, Reason, Slot
+from tidegate.doors.pace import Caller, Outcome, Pace, Reason, Slot
 from tidegate.doors.switches import Switches
-from tidegate.errors import CacheUnavailable, Retry, VendorAccount, VendorError, VendorThrottled
+from tidegate.errors import (
+    CacheUnavailable,
+    VendorAccount,
+    VendorError,
+    VendorFailed,
+    VendorRefused,
+    VendorThrottled,
+    VendorTimeout,
+    VendorUnreachable,
+)
 from tidegate.flows.only_helps import only_helps
 from tidegate.rules.catalogue import Entry
 from tidegate.rules.job import Job
@@ -44,12 +53,22 @@ SPREAD = 0.75
 no slot stays empty for want of a job."""
 
 
+SERVER_ERROR = 500
+"""Statuses from here on say that the vendor failed, not the request."""
+
+AT_ONCE: dict[Reason, str] = {"throttled": "Throttled", "account": "VendorAccountRefused"}
+"""Metrics of each refusal."""
+
+OPENED: dict[Reason, str] = {"failing": "BreakerOpened", "refusing": "VendorAccountRefused"}
+"""Metrics of a pause that several calls have brought about."""
+
+
 @dataclass(slots=True)
 class Call:
     """What became of a slot, as far as it is known: its holder says so while it holds it."""
 
     made: bool = False
-    answered: bool = False
+    outcome: Outcome = "failed"
     used: int | None = None
     """Tokens."""
 
@@ -111,28 +130,34 @@ class Pacing:
         finally:
             with only_helps(self.telemetry, self.model):
                 if call.made:
-                    self.pace.settle(caller, call.used, answered=call.answered)
+                    self.pace.settle(caller, call.used, call.outcome)
                 else:
                     self.pace.give_back(caller)
 
-    def refused(self, caller: Caller, error: VendorError) -> float | None:
-        """Pause the model if that is what a vendor's error asks for; return the seconds, or None.
+    def refused(self, caller: Caller, error: VendorError, deadline: float) -> float | None:
+        """Pause the model if a vendor's error asks for it; return the seconds, or None.
 
+        A 429 and a refusal of our account ask for it at once. Failures open the circuit breaker,
+        and refusals that nobody understands pause, when there are enough of them by other jobs.
+        `deadline` is the job's own: a call that ended with it says nothing about the vendor.
         Without Redis there is no pause to be set, and nobody who calls.
         """
-        reason: Reason
-        if isinstance(error, VendorThrottled):
-            reason, metric = "throttled", "Throttled"
-        elif isinstance(error, VendorAccount):
-            reason, metric = "account", "VendorAccountRefused"
-        else:
+        reason = _reason(error)
+        if reason is None or (
+            isinstance(error, VendorTimeout) and self.clock.now() >= deadline - MOMENT
+        ):
             return None
-        self.telemetry.count(metric, model=self.model)
+        if reason in AT_ONCE:
+            self.telemetry.count(AT_ONCE[reason], model=self.model)
         try:
             left, strikes = self.pace.cool_down(caller, error.retry_after, reason)
         except CacheUnavailable:
             self.telemetry.count("CacheUnavailable", model=self.model)
             return None
+        if not left:
+            return None
+        if reason in OPENED:
+            self.telemetry.count(OPENED[reason], model=self.model)
         self.telemetry.warn("paused", reason=reason, seconds=left, in_a_row=strikes)
         self.telemetry.duration("Pause", left, model=self.model)
         return left
@@ -165,9 +190,31 @@ class Pacing:
             told = switch
 
 
-def answered(error: VendorError) -> bool:
-    """Return whether an error shows that the vendor takes calls: it refused this one for good."""
-    return error.retry is Retry.PERMANENT
+def outcome(error: VendorError) -> Outcome:
+    """Return what an error says of the vendor: a refusal for good shows that it takes calls.
+
+    One whose reason is known is as good as an answer.
+    """
+    if not isinstance(error, VendorRefused):
+        return "failed"
+    return "answered" if error.known else "refused"
+
+
+def _reason(error: VendorError) -> Reason | None:
+    """Return why an error may pause its model; None where it never does."""
+    match error:
+        case VendorThrottled():
+            return "throttled"
+        case VendorAccount():
+            return "account"
+        case VendorTimeout() | VendorUnreachable():
+            return "failing"
+        case VendorFailed(vendor_status=int(status)) if status >= SERVER_ERROR:
+            return "failing"
+        case VendorRefused(known=False):
+            return "refusing"
+        case _:
+            return None
 
 
 def _exact(slot: Slot) -> bool:

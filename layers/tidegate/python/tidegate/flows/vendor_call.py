@@ -41,9 +41,9 @@ class VendorDesk:
             params=asked["params"],
             system=asked.get("system", entry.system),  # older jobs kept none
             response_schema=asked.get("response_schema"),
-            # New only after an answer known to be bad: a vendor that honours it runs a redelivered
-            # attempt once, and still runs a retry.
-            idempotency_key=f"{job.id}.{job.replay_count}.{job.bad_answers}",
+            # New only after an attempt known to have failed: a vendor that honours it runs a
+            # redelivered attempt once, and a retry anew instead of failing as it did before.
+            idempotency_key=f"{job.id}.{job.replay_count}.{job.bad_answers + job.put_backs}",
             # An answer after the deadline is nobody's: the call ends with it at the latest.
             seconds=job.deadline_at - begun,
         )

@@ -27,7 +27,7 @@ from tidegate.flows.ends import NO_TIME
 from tidegate.flows.finish import Finish, references_delay, stage_life
 from tidegate.flows.only_helps import only_helps
 from tidegate.flows.outcome import ACKNOWLEDGED, HAND_BACK, Outcome
-from tidegate.flows.pacing import Pacing, answered
+from tidegate.flows.pacing import Pacing, outcome
 from tidegate.flows.reopen import redriven
 from tidegate.flows.setback import defer, flight, guarded
 from tidegate.flows.turn import next_in_turn
@@ -103,11 +103,11 @@ def work(message: Message, entry: Entry, doors: Doors, remaining: Callable[[], f
     if job.model != doors.model:  # moved by hand into the wrong queue
         doors.telemetry.warn("message_of_another_model", queue_of=doors.model)
         return HAND_BACK
-    outcome = guarded(job, doors, lambda: _loaded(message, job, entry, doors, remaining))
-    if outcome.again_after is not None:
+    ends = guarded(job, doors, lambda: _loaded(message, job, entry, doors, remaining))
+    if ends.again_after is not None:
         url = doors.queue_urls[job.queue]
-        doors.queue.send(url, job.id, job.partner, outcome.again_after)
-    return outcome
+        doors.queue.send(url, job.id, job.partner, ends.again_after)
+    return ends
 
 
 def _loaded(
@@ -197,7 +197,7 @@ def _unstaged(attempt: Attempt, others: Staged | None, entry: Entry, doors: Door
     if attempt.remaining() <= entry.timeouts.total:
         return defer(job, 0, "too_little_time", doors)
     doors.finish.gate.ready(job, entry)
-    caller = Caller(attempt.token, job.partner, job.priority, job.tokens)
+    caller = Caller(attempt.token, job.id, job.partner, job.priority, job.tokens)
     slot = doors.pacing.slot(caller, lambda: attempt.lease, attempt.remaining)
     if not slot.granted:
         if slot.why == "paused" and doors.clock.now() + slot.wait >= job.deadline_at:
@@ -210,10 +210,10 @@ def _unstaged(attempt: Attempt, others: Staged | None, entry: Entry, doors: Door
             try:
                 staged = doors.desk.call(claimed, entry)
             except VendorError as error:
-                call.answered = answered(error)
-                paused = doors.pacing.refused(caller, error)
+                call.outcome = outcome(error)
+                paused = doors.pacing.refused(caller, error, job.deadline_at)
                 return doors.finish.failed(claimed, error, entry, paused)
-            call.answered, call.used = True, staged.input_tokens + staged.output_tokens
+            call.outcome, call.used = "answered", staged.input_tokens + staged.output_tokens
     with flight(claimed, doors):
         with only_helps(doors.telemetry, job.model):  # a checkpoint for whoever takes over
             doors.cache.stage(job.job_key, staged, stage_life(entry))

@@ -20,7 +20,7 @@ from tidegate.rules.contracts import (
     ReferenceSource,
     SetName,
 )
-from tidegate.rules.pacing import Pace, PartnerLimits, Shares
+from tidegate.rules.pacing import Breaker, Pace, PartnerLimits, Shares
 from tidegate.rules.policies import (
     CachePolicy,
     Parameter,
@@ -81,6 +81,7 @@ class Entry(Strict):
     answer: AnswerChecks = AnswerChecks()
     price: Price = Price()
     pace: Pace = Pace()
+    breaker: Breaker = Breaker()
     shares: Shares = Shares()
     deadline: int = Field(default=3600, ge=30, le=86_400)
     """Seconds a job may take from acceptance to its end; partners may ask for less."""

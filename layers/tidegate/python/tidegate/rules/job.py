@@ -103,6 +103,9 @@ class Job:
     """Vendor calls begun; written before the call."""
     bad_answers: int = 0
     """Attempts that ended badly; written after."""
+    put_backs: int = 0
+    """Attempts that were no fault of its own: the vendor was paused for them, and they count for
+    nothing but the name of the next call."""
     version: int = 1
     owner: str | None = None
     owner_until: float = 0.0

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from tidegate.rules.strict import Strict
 
@@ -83,6 +83,29 @@ class Pace(Strict):
                 f"of {allowed:.0f}, which {max(needed, 1):.1f} at once use up: the others only wait"
             )
         return None
+
+
+class Breaker(Strict):
+    """Circuit breaker: when a vendor's failures are an outage, and not a job's own trouble.
+
+    A window of the last calls, as in Resilience4j (resilience4j.readme.io/docs/circuitbreaker); a
+    job counts once in it, so that one that always fails closes a model to nobody.
+    """
+
+    failures: int = Field(default=5, ge=1, le=100)
+    """Jobs that must have failed at least."""
+    calls: int = Field(default=10, ge=1, le=100)
+    """Last calls that are looked at, each of another job."""
+    share: float = Field(default=0.6, gt=0, le=1)
+    """Of these, how many must have failed."""
+    window: float = Field(default=120.0, gt=0, le=3600)
+    """Seconds a call is remembered."""
+
+    @model_validator(mode="after")
+    def _can_open(self) -> Breaker:
+        if self.failures > self.calls:
+            raise ValueError("failures must not be over calls: the breaker could never open")
+        return self
 
 
 class Shares(Strict):

@@ -94,11 +94,13 @@ class Timeouts(Strict):
 class RetryPolicy(Strict):
     """How often a job may be tried, and how long it waits between (seconds)."""
 
-    attempts: int = Field(default=3, ge=1, le=8)
-    """Bad answers after which the job is dead-lettered."""
-    starts: int = Field(default=8, ge=1, le=20)
+    attempts: int = Field(default=6, ge=1, le=8)
+    """Bad answers after which the job is dead-lettered. A 429, a refusal of our account and what
+    opens the circuit breaker are none."""
+    starts: int = Field(default=10, ge=1, le=20)
     """Vendor calls begun after which it is, whatever became of them: the bound of the cost."""
-    base: float = Field(default=2, gt=0)
+    base: float = Field(default=5, gt=0)
+    """The first wait; each is twice the one before: 5, 10, 20, 40, 80."""
     cap: float = Field(default=300, gt=0, le=43_000)
 
     @model_validator(mode="after")

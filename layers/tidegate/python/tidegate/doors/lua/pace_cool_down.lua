@@ -1,5 +1,10 @@
--- Pauses a model because its vendor asked for it: until the latest of all deadlines, then one
--- probe, then normal. Keyed by reservation: the same refusal told twice counts once.
+-- Circuit breaker and cool-down: pauses a model because its vendor asked for it or fails, until the
+-- latest of all deadlines, then one probe, then normal. Keyed by reservation: told twice, once.
+--
+-- A refusal (429, our account) pauses at once. A failure (5xx, timeout, dropped connection) or a
+-- refusal that nobody understands only counts, by job, among the last outcomes; it pauses where
+-- enough of them are of its kind, and again where the model is probed after such a pause. One job
+-- that always fails is dead-lettered for it, and closes the model to nobody.
 --
 -- A refusal of a call that began after the last pause was set is a new strike: the pause doubles if
 -- the reason is the same, the rate is lowered. Refusals of calls under way before are of one wave.
@@ -11,6 +16,7 @@
 --            factor, factor_at        share of the limits that is used, and since when
 --            last                     the last refusal told
 -- KEYS[2]  tg:{<model>}:held:<reservation>   see pace_take
+-- KEYS[3]  tg:{<model>}:outcomes  sorted set: <reason or answered>/<job> -> when; each job once
 -- ARGV[1]  lane/partner/reservation
 -- ARGV[2]  wait the vendor asked for, milliseconds; 0: none
 -- ARGV[3]  first pause, milliseconds
@@ -20,7 +26,13 @@
 -- ARGV[7]  lowest factor
 -- ARGV[8]  time in which a lowered rate would rise from nothing to the whole, milliseconds
 -- ARGV[9]  life of what is known, milliseconds
--- Returns  {milliseconds until the pause ends, strikes}
+-- ARGV[10] job
+-- ARGV[11] outcomes of this reason that pause the model; 0: each does
+-- ARGV[12] among how many of the last outcomes
+-- ARGV[13] share of those that must be of this reason
+-- ARGV[14] how long an outcome counts, milliseconds
+-- ARGV[15] outcomes that are kept
+-- Returns  {milliseconds until the pause ends, 0: it goes on; strikes}
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 
@@ -33,6 +45,32 @@ local until_, strikes = number(pause[1]), number(pause[3])
 if pause[6] == ARGV[1] then
   return {math.max(0, math.ceil(until_ - now)), strikes}
 end
+
+-- Do the last outcomes say that it is the vendor, and not one job?
+local needed = tonumber(ARGV[11])
+if needed > 0 then
+  for _, kind in ipairs({'answered', 'failing', 'refusing'}) do
+    redis.call('ZREM', KEYS[3], kind .. '/' .. ARGV[10])
+  end
+  redis.call('ZADD', KEYS[3], text(now), ARGV[5] .. '/' .. ARGV[10])
+  redis.call('ZREMRANGEBYRANK', KEYS[3], 0, -1 - tonumber(ARGV[15]))
+  if redis.call('PTTL', KEYS[3]) < tonumber(ARGV[14]) then
+    redis.call('PEXPIRE', KEYS[3], ARGV[14])
+  end
+  local last = redis.call('ZREVRANGEBYSCORE', KEYS[3], '+inf', text(now - tonumber(ARGV[14])),
+    'LIMIT', 0, ARGV[12])
+  local of_it = 0
+  for _, outcome in ipairs(last) do
+    if string.sub(outcome, 1, #ARGV[5]) == ARGV[5] then
+      of_it = of_it + 1
+    end
+  end
+  local probed = strikes > 0 and pause[8] == ARGV[5]
+  if not probed and (of_it < needed or of_it < #last * tonumber(ARGV[13])) then
+    return {0, strikes}
+  end
+end
+
 local begun = number(redis.call('HGET', KEYS[2], 'begun'))
 local in_a_row = pause[8] == ARGV[5] and strikes or 0
 if strikes == 0 or begun > number(pause[2]) then

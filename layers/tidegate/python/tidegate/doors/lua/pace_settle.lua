@@ -6,9 +6,14 @@
 -- KEYS[4]  tg:{<model>}:tokens     the same of the tokens
 -- KEYS[5]  tg:{<model>}:low        the same of the requests of lane low
 -- KEYS[6]  tg:{<model>}:held:<reservation>   see pace_take
+-- KEYS[7]  tg:{<model>}:outcomes   see pace_cool_down
 -- ARGV[1]  lane/partner/reservation
 -- ARGV[2]  unused: no call was made; answered: the vendor answers again; failed: neither
 -- ARGV[3]  share of the reserved tokens that counts, 1: all, above 1: more than was reserved
+-- ARGV[4]  time by which one call may run a limit into debt at most, milliseconds
+-- ARGV[5]  job whose call the vendor did; empty: it refused or failed
+-- ARGV[6]  outcomes that are kept
+-- ARGV[7]  how long an outcome counts, milliseconds
 -- Returns  1 if the slot was still open, else 0
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
@@ -39,7 +44,15 @@ if ARGV[2] == 'unused' then
 elseif held[5] and tonumber(ARGV[3]) ~= 1 then
   local reserved = number(held[5]) - number(held[4])
   local used_until = math.max(number(redis.call('GET', KEYS[4])), now)
-  set(KEYS[4], used_until + reserved * (tonumber(ARGV[3]) - 1))
+  set(KEYS[4], used_until + math.min(reserved * (tonumber(ARGV[3]) - 1), tonumber(ARGV[4])))
+end
+if ARGV[5] ~= '' then
+  redis.call('ZREM', KEYS[7], 'failing/' .. ARGV[5], 'refusing/' .. ARGV[5])
+  redis.call('ZADD', KEYS[7], string.format('%.3f', now), 'answered/' .. ARGV[5])
+  redis.call('ZREMRANGEBYRANK', KEYS[7], 0, -1 - tonumber(ARGV[6]))
+  if redis.call('PTTL', KEYS[7]) < tonumber(ARGV[7]) then
+    redis.call('PEXPIRE', KEYS[7], ARGV[7])
+  end
 end
 
 local pause = redis.call('HMGET', KEYS[1], 'probe', 'strikes', 'set_at', 'until')

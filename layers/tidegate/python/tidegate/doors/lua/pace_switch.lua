@@ -1,6 +1,7 @@
--- Sets a model's switch as the job table has it. Turned on, it also ends a cool-down: whoever
--- resumes a model has seen to its vendor.
+-- Sets a model's switch as the job table has it. Turned on, it also ends a cool-down, what the
+-- breaker has counted and what the limits owe: whoever resumes a model has seen to its vendor.
 -- KEYS[1]  tg:{<model>}:pause  see pace_cool_down
+-- KEYS[2…] tg:{<model>}:outcomes, :requests, :tokens, :low  see pace_cool_down, pace_take
 -- ARGV[1]  1: off, nobody calls; 0: on
 -- ARGV[2]  when it turns on by itself, milliseconds since the epoch; 0: never
 -- ARGV[3]  1: an operator turned it now; 0: only made known here (again)
@@ -15,6 +16,7 @@ redis.call('HSET', KEYS[1], 'known', 1, 'off', ARGV[1], 'off_until', ARGV[2],
   'turned_at', ARGV[5])
 if ARGV[3] == '1' and ARGV[1] == '0' then
   redis.call('HDEL', KEYS[1], 'until', 'set_at', 'strikes', 'reason', 'probe', 'probe_until')
+  redis.call('DEL', KEYS[2], KEYS[3], KEYS[4], KEYS[5])
 end
 if redis.call('PTTL', KEYS[1]) < tonumber(ARGV[4]) then
   redis.call('PEXPIRE', KEYS[1], ARGV[4])

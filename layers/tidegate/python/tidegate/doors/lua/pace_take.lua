@@ -26,8 +26,8 @@
 -- ARGV[9]  horizon
 -- ARGV[10] time in which a lowered rate would rise from nothing to the whole
 -- Returns  {1, 0, 'granted'}, or {0, wait, why}: `booked` is a slot of its own, the other whys are
---          unknown (the switch is not known here), switched_off, paused, account (paused for it),
---          probing, calls, low_calls, requests, tokens, low_requests
+--          unknown (the switch is not known here), switched_off, paused (the vendor asked for it),
+--          account, failing, refusing (paused for that), probing, calls, low_calls, requests, tokens, low_requests
 local time = redis.call('TIME')
 local now = time[1] * 1000 + time[2] / 1000
 local life, horizon, burst = tonumber(ARGV[2]), tonumber(ARGV[9]), tonumber(ARGV[8])
@@ -75,7 +75,7 @@ if pause[2] == '1' and (number(pause[3]) == 0 or number(pause[3]) > now) then
 end
 if number(pause[4]) > now then
   give_back()
-  return refused(number(pause[4]) - now, pause[10] == 'account' and 'account' or 'paused')
+  return refused(number(pause[4]) - now, pause[10] == 'throttled' and 'paused' or pause[10])
 end
 local cooling = number(pause[5]) > 0
 if cooling and pause[6] and pause[6] ~= ARGV[1] and number(pause[7]) > now then
