@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from aws_cdk import Aws
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_cloudwatch_actions as actions
 from aws_cdk import aws_iam as iam
@@ -93,17 +94,33 @@ class Alarms:
             alarm.add_ok_action(self._action)
 
     def _topic(self) -> sns.Topic:
-        """Return the topic; CloudWatch cannot use a topic under AWS's own SNS key
+        """Return the topic, to which CloudWatch may publish the alarms of this account.
+
+        Its policy must say so: `enforce_ssl` writes one, and it replaces SNS's own, by which they
+        might (repost.aws/knowledge-center/cloudwatch-receive-sns-for-alarm-trigger). The key must
+        be ours, and let CloudWatch use it, which AWS's own for SNS does not
         (docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Notify_Users_Alarm_Changes.html).
         """
+        cloudwatch_alarms = iam.ServicePrincipal("cloudwatch.amazonaws.com")
         key = kms.Key(
             self._scope, "TopicKey", enable_key_rotation=True, description="Tidegate's alarm topic"
         )
-        key.grant_encrypt_decrypt(iam.ServicePrincipal("cloudwatch.amazonaws.com"))
-        return sns.Topic(
+        # No condition here: nobody but the topic uses the key, and the topic asks for the account.
+        key.grant(cloudwatch_alarms, "kms:Decrypt", "kms:GenerateDataKey*")
+        topic = sns.Topic(
             self._scope,
             "Alarms",
             topic_name=self._config.named("alarms"),
             master_key=key,
             enforce_ssl=True,
         )
+        topic.add_to_resource_policy(
+            iam.PolicyStatement(
+                sid="AllowAlarmsOfThisAccount",
+                principals=[cloudwatch_alarms],
+                actions=["sns:Publish"],
+                resources=[topic.topic_arn],
+                conditions={"StringEquals": {"aws:SourceAccount": Aws.ACCOUNT_ID}},
+            )
+        )
+        return topic

@@ -68,23 +68,14 @@ class Cache(Construct):
             access_string="on ~* +@all -@admin -@dangerous",
             authentication_mode={"Type": "iam"},
         )
-        # Every group has a user called default; this one can neither log in nor do anything
-        # (docs.aws.amazon.com/AmazonElastiCache/latest/dg/Clusters.RBAC.html).
-        default = elasticache.CfnUser(
-            self,
-            "DefaultUser",
-            engine=_ENGINE,
-            user_id=config.named("default"),
-            user_name="default",
-            access_string="off -@all",
-            authentication_mode={"Type": "no-password-required"},
-        )
+        # No user called default: a group of this engine turns it off by itself, and takes no user
+        # without a password (docs.aws.amazon.com/AmazonElastiCache/latest/dg/Clusters.RBAC.html).
         group = elasticache.CfnUserGroup(
             self,
             "Users",
             engine=_ENGINE,
             user_group_id=config.named("users"),
-            user_ids=[user.ref, default.ref],
+            user_ids=[user.ref],
         )
         cache = elasticache.CfnServerlessCache(
             self,
@@ -101,7 +92,8 @@ class Cache(Construct):
                     maximum=limits.ecpu_per_second
                 ),
             ),
-            snapshot_retention_limit=limits.snapshots,
+            # From 1 to 35; none is said by saying nothing.
+            snapshot_retention_limit=limits.snapshots or None,
             security_group_ids=[network.cache_group.security_group_id],
             subnet_ids=[subnet.subnet_id for subnet in network.vpc.private_subnets],
             user_group_id=group.ref,

@@ -60,6 +60,7 @@ class FunctionFactory(Construct):
         environment: Mapping[str, str],
         placement: Placement | None = None,
         reserved: int | None = None,
+        loops: bool = False,
     ) -> lambda_.Function:
         """Return a new function `tidegate-<env>-<name>` running `<package>.handler.handler`.
 
@@ -71,6 +72,8 @@ class FunctionFactory(Construct):
             environment: settings beside those every function has.
             placement: the network it runs in; None is outside any.
             reserved: executions at once at most, and kept free for it.
+            loops: whether it means to send to what invokes it; else Lambda stops it after some 16
+                rounds (docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html).
         """
         physical = self._config.named(name)
         scope = Construct(self, name)
@@ -94,6 +97,7 @@ class FunctionFactory(Construct):
             timeout=Duration.seconds(timeout),
             memory_size=memory,
             reserved_concurrent_executions=reserved,
+            recursive_loop=lambda_.RecursiveLoop.ALLOW if loops else None,
             log_group=group,
             # docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-logformat.html
             logging_format=lambda_.LoggingFormat.JSON,

@@ -91,6 +91,12 @@ class Model(Construct):
             # throttles messages it has received, until they are in the DLQ
             # (docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html).
             reserved=normal + low + OPERATOR,
+            # A deferral sends the job's message again, to the queue it came from. Lambda takes that
+            # for a loop gone wrong: after some 16 deferrals it would refuse the message, which ends
+            # in the DLQ, without a line in the log
+            # (docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html).
+            # What ends this loop is the job's deadline.
+            loops=True,
             environment={
                 "MODEL": name,
                 "JOBS_TABLE": data.jobs.table_name,
