@@ -20,6 +20,11 @@ from tests.lambda_runtime import ROOT, Function, Said, function
 LEVELS = ("TRACE", "INFO", "WARN", "ERROR", "FATAL")
 SERVING = ("api", "worker")
 ALL = (*SERVING, "authorizer", "sweeper", "replay")
+QUIET: set[str] = set()
+WARNINGS = {"door_failed", "message_failed", "vendor_account_refused"}
+EVENTS = {"request", "attempt_failed", "answer_quarantined", "job_ended"} | WARNINGS
+OURS = {"WARN": WARNINGS, "ERROR": QUIET, "FATAL": QUIET}
+"""What must have been written, else to find nothing would prove nothing; at others all `EVENTS`."""
 DAMAGED = {"errorType": "HandlerFailed", "errorMessage": "ValueError"}
 """What is told of "'PROMPT-nobody-may-read' is not a valid Status"."""
 
@@ -128,7 +133,11 @@ def test_nothing_private_is_written_at_any_level(
     with ExitStack() as started:
         run = {
             name: started.enter_context(
-                function(f"{name}.handler.handler", tmp_path / f"{name}.log", variables)
+                function(
+                    f"{name}.handler.handler",
+                    tmp_path / f"{name}.log",
+                    variables | {"POWERTOOLS_SERVICE_NAME": name},
+                )
             )
             for name in names
         }
@@ -144,3 +153,8 @@ def test_nothing_private_is_written_at_any_level(
         if words in text
     }
     assert found == {}
+    lines = [json.loads(line) for text in written.values() for line in text.splitlines()]
+    others = [line for line in lines if "logger" in line]  # as Lambda's runtime writes them
+    assert not [line for line in others if line["level"] in ("DEBUG", "INFO")]
+    said = {line["message"] for line in lines if "_aws" not in line and "service" in line}
+    assert said >= OURS.get(level, EVENTS)

@@ -59,7 +59,7 @@ class Place(logging.LogRecord):
 
 
 def guarded(*readable: type[Exception]) -> Callable[[Handler], Handler]:
-    """Return a decorator of handlers: what others write meanwhile, and what escapes, is nameless.
+    """Return a decorator of handlers: what others log meanwhile, and what escapes, has no values.
 
     `readable` are further exceptions whose text is ours.
     """
@@ -68,7 +68,7 @@ def guarded(*readable: type[Exception]) -> Callable[[Handler], Handler]:
         @wraps(handler)
         def guarded_handler(event: Any, context: Any) -> Any:
             _guard()  # every time: whoever changed the root logger meanwhile is overruled
-            with _Nameless(READABLE + readable):
+            with _WithoutValues(READABLE + readable):
                 return handler(event, context)
 
         return guarded_handler
@@ -76,7 +76,7 @@ def guarded(*readable: type[Exception]) -> Callable[[Handler], Handler]:
     return guarding
 
 
-class _Nameless:
+class _WithoutValues:
     """Lets an exception out as `HandlerFailed`."""
 
     def __init__(self, readable: tuple[type[Exception], ...]) -> None:
