@@ -76,7 +76,6 @@ class EnvironmentConfig:
     vendors: Mapping[str, Vendor]
     protected: bool
     """Data outlives the stacks: RETAIN, deletion protection, point-in-time recovery."""
-    log_level: str
     log_days: int
     throttle: Throttle
     authorizer_ttl: int
@@ -131,7 +130,6 @@ def _local(context: Context) -> EnvironmentConfig:
         nat_gateways=0,
         vendors={v: Vendor(vendor_url + p, f"tidegate/local/{v}") for v, p in MOCK_PATHS.items()},
         protected=False,
-        log_level="INFO",
         log_days=1,
         throttle=Throttle(rate=1000, burst=2000),
         authorizer_ttl=60,
@@ -175,7 +173,6 @@ def _cloud(name: str, context: Context) -> EnvironmentConfig:
         nat_gateways=len(zones) if prod else 1,
         vendors={v: Vendor(base, f"tidegate/{name}/{v}") for v, base in VENDOR_BASES.items()},
         protected=prod,
-        log_level="DEBUG" if name == "dev" else "INFO",
         log_days={"dev": 7, "staging": 30, "prod": 365}[name],
         throttle=Throttle(rate=100, burst=200) if prod else Throttle(rate=20, burst=40),
         authorizer_ttl=300,

@@ -101,12 +101,12 @@ class FunctionFactory(Construct):
             log_group=group,
             # docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs-logformat.html
             logging_format=lambda_.LoggingFormat.JSON,
-            application_log_level_v2=lambda_.ApplicationLogLevel[self._config.log_level],
+            # The runtime gives it to every library's logger; ours write nothing below INFO.
+            application_log_level_v2=lambda_.ApplicationLogLevel.INFO,
             system_log_level_v2=lambda_.SystemLogLevel.WARN,
             environment={
                 "TIDEGATE_ENV": self._config.name,
                 "POWERTOOLS_SERVICE_NAME": package,
-                "POWERTOOLS_LOG_LEVEL": self._config.log_level,
                 **environment,
             },
             vpc=placement.vpc if placement else None,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
+import sys
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,6 +41,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with the deployed stack: it takes longest."""
     system = Path(__file__).parent / "system"
     items.sort(key=lambda item: system not in item.path.parents)
+
+
+@pytest.fixture(autouse=True)
+def _no_guard_stays(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Undo what a handler does to a whole process (`tidegate/log_guard.py`): pytest has hooks."""
+    monkeypatch.setattr(threading, "excepthook", threading.excepthook)
+    monkeypatch.setattr(sys, "unraisablehook", sys.unraisablehook)
+    made_by, disabled = logging.getLogRecordFactory(), logging.root.manager.disable
+    yield
+    logging.setLogRecordFactory(made_by)
+    logging.disable(disabled)
 
 
 @pytest.fixture(scope="session")

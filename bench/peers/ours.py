@@ -102,7 +102,6 @@ def _variables(endpoint: str, redis_url: str) -> dict[str, str]:
         **CREDENTIALS,
         "TIDEGATE_ENV": ENVIRONMENT,
         "POWERTOOLS_SERVICE_NAME": "api",
-        "POWERTOOLS_LOG_LEVEL": "INFO",
         "JOBS_TABLE": "jobs",
         "LEDGER_TABLE": "ledger",
         "PARTNERS_TABLE": "partners",

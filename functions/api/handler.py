@@ -13,6 +13,7 @@ from api.replies import Api
 from api.routes import resolver
 from tidegate.clock import SystemClock, SystemIds
 from tidegate.doors import valkey
+from tidegate.log_guard import guarded
 from tidegate.rules import catalogue
 from tidegate.settings import ApiSettings
 
@@ -35,6 +36,7 @@ def _api() -> tuple[Api, APIGatewayRestResolver]:
     return api, resolver(api)
 
 
+@guarded()
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Return API Gateway's answer to one request."""
     return handle(event, context, *_api())

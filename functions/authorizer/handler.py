@@ -14,6 +14,7 @@ from tidegate.clock import SystemClock, SystemIds
 from tidegate.doors import clients
 from tidegate.doors.dynamo import Table
 from tidegate.doors.partners import KeyRecord, Partners
+from tidegate.log_guard import guarded
 from tidegate.rules import partner_key
 from tidegate.settings import AuthorizerSettings
 
@@ -32,6 +33,7 @@ def _partners() -> Partners:
     return Partners(Table(clients.dynamodb(), settings.partners_table, clock, ids))
 
 
+@guarded(Unauthorized)
 def handler(event: dict[str, Any], _context: object) -> dict[str, Any]:
     """Return the policy for the partner whose key the request carries.
 

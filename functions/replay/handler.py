@@ -15,6 +15,7 @@ from tidegate.clock import SystemClock, SystemIds
 from tidegate.errors import RequestRefused
 from tidegate.flows.quarantine import decide
 from tidegate.flows.replay import Doors, replay
+from tidegate.log_guard import guarded
 from tidegate.rules import catalogue, quarantine_request
 from tidegate.rules.replay_request import ReplayRequest, parse
 from tidegate.settings import RepairSettings
@@ -30,6 +31,7 @@ def _replay() -> tuple[Operator, catalogue.Catalogue]:
     return build(settings, SystemClock(), SystemIds()), entries
 
 
+@guarded()
 def handler(event: Any, context: LambdaContext) -> dict[str, Any]:
     """Return what was found and done, or `error`: what is wrong with the event."""
     return handle(event, context, *_replay())

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from sweeper.build import build
 from tidegate.clock import SystemClock, SystemIds
 from tidegate.flows.sweep import Doors, sweep
+from tidegate.log_guard import guarded
 from tidegate.rules import catalogue
 from tidegate.settings import RepairSettings
 
@@ -25,6 +26,7 @@ def _sweeper() -> tuple[Doors, catalogue.Catalogue]:
     return build(settings, entries, SystemClock(), SystemIds()), entries
 
 
+@guarded()
 def handler(_event: dict[str, Any], context: LambdaContext) -> dict[str, int]:
     """Return how many jobs each repair was done to; the event (EventBridge's) says nothing."""
     return handle(context, *_sweeper())

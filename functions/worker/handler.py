@@ -19,6 +19,7 @@ from tidegate.doors import valkey
 from tidegate.doors.queue import message_of
 from tidegate.errors import RequestRefused, TidegateError
 from tidegate.flows.work import Doors, work
+from tidegate.log_guard import guarded
 from tidegate.rules import catalogue
 from tidegate.settings import WorkerSettings
 from worker.build import build
@@ -35,6 +36,7 @@ def _worker() -> tuple[Doors, catalogue.Entry]:
     return doors, models.models[settings.model]
 
 
+@guarded()
 def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Return the ids of the messages that are not done (SQS `ReportBatchItemFailures`)."""
     return handle(event, context, *_worker())

@@ -128,6 +128,16 @@ def test_functions_run_where_their_packages_were_built_for(every: Synthesis) -> 
         assert group["Properties"]["RetentionInDays"] == every.config.log_days
 
 
+def test_no_library_is_asked_to_log_what_it_handles(every: Synthesis) -> None:
+    functions = every.all_of("AWS::Lambda::Function").values()
+    assert len(functions) > len(every.catalogue.models)
+    for function in functions:
+        assert function["Properties"]["LoggingConfig"]["ApplicationLogLevel"] == "INFO"
+        told = function["Properties"]["Environment"]["Variables"]
+        louder = ("LOG_LEVEL", "LOG_EVENT", "_DEBUG", "_DEV")  # Powertools' own settings
+        assert not [name for name in told if name.endswith(louder)]
+
+
 def test_bodies_arrive_as_bytes(every: Synthesis) -> None:
     """As text, bytes that are not UTF-8 would be replaced before the strict parser sees them."""
     assert every.one_of("AWS::ApiGateway::RestApi")["BinaryMediaTypes"] == ["application/json"]

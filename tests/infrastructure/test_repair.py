@@ -80,7 +80,7 @@ def test_repair_is_told_one_prefix_however_many_queues_there_are(
     assert function["Handler"] == f"{name}.handler.handler"
     assert set(told) == {
         "TIDEGATE_ENV", "JOBS_TABLE", "LEDGER_TABLE", "ASSETS_BUCKET", "QUEUE_URL_PREFIX",
-        "POWERTOOLS_SERVICE_NAME", "POWERTOOLS_LOG_LEVEL",
+        "POWERTOOLS_SERVICE_NAME",
     }  # fmt: skip
     api = _function(every, "api")["Environment"]["Variables"]
     for shared in ("JOBS_TABLE", "LEDGER_TABLE", "ASSETS_BUCKET", "QUEUE_URL_PREFIX"):

