@@ -33,7 +33,7 @@ for _, key in ipairs(redis.call('KEYS', 'tg:*')) do
       if time and tonumber(time) > 0 then redis.call('HSET', key, field, earlier(time)) end
     end
     if limits[name] then redis.call('SET', key, earlier(redis.call('GET', key))) end
-    if name == 'calls' then
+    if name == 'calls' or name == 'outcomes' then
       for _, member in ipairs(redis.call('ZRANGE', key, 0, -1)) do
         redis.call('ZINCRBY', key, -passed, member)
       end
