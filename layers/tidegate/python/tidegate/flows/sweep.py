@@ -109,7 +109,8 @@ def look(job: Job, doors: Doors, catalogue: Catalogue) -> str:
     )
     waited = max(FIRST_LOOK, min(now - job.enqueued_at, LONGEST_LOOK))
     # The deadline is not to be missed by more than a minute.
-    doors.jobs.look_again(job, min(max(now, job.retry_at) + waited, job.deadline_at))
+    again = min(max(now, job.retry_at) + waited, job.deadline_at)
+    doors.jobs.look_again(job, again, resent_at=now)
     return "sent"
 
 
