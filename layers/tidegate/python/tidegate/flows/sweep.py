@@ -72,7 +72,7 @@ def sweep(doors: Doors, catalogue: Catalogue, remaining: Callable[[], float]) ->
         except LostFence:  # it has moved on, as it should
             repair = "moved_on"
         except (TidegateError, ClientError, BotoCoreError) as error:  # of this one, not the others
-            doors.telemetry.warn("sweep_failed", reason=type(error).__name__)
+            doors.telemetry.failed("sweep_failed", error)
             repair = "failed"
         done[repair] += 1
         doors.telemetry.count("Swept", model=model, repair=repair)
