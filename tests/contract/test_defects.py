@@ -111,13 +111,29 @@ def test_trouble_that_passes_is_none(
         client._make_api_call(operation, arguments)
 
 
-def test_a_transaction_that_is_wrong_is_a_defect_and_one_that_is_refused_is_not(
-    pipeline: Pipeline,
+@pytest.mark.parametrize(
+    ("reasons", "defect"),
+    [
+        (["None", "ValidationError"], True),
+        (["TransactionConflict", "ItemCollectionSizeLimitExceeded"], True),
+        (["None", "TransactionConflict"], False),
+        (["ConditionalCheckFailed", "ValidationError"], False),
+    ],
+)
+def test_a_transaction_is_a_defect_by_its_reasons(
+    aws: None, reasons: list[str], defect: bool
 ) -> None:
-    client = pipeline.api.doors.jobs._table._client
-    refused(
-        client, "TransactWriteItems", "TransactionCanceledException", ["None", "ValidationError"]
-    )
+    client = clients.dynamodb()
+    refused(client, "TransactWriteItems", "TransactionCanceledException", reasons)
+    with pytest.raises(Defect if defect else ClientError):
+        client.transact_write_items(
+            TransactItems=[{"Delete": {"TableName": "jobs", "Key": {"pk": {"S": "x"}}}}]
+        )
+
+
+def test_a_post_that_cannot_be_stored_as_it_is_is_500(pipeline: Pipeline) -> None:
+    client, reasons = pipeline.api.doors.jobs._table._client, ["None", "ValidationError"]
+    refused(client, "TransactWriteItems", "TransactionCanceledException", reasons)
     answer = pipeline.post(BODY)
     assert (answer.status, answer.json["code"]) == (500, "internal")
 

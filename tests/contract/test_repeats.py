@@ -123,6 +123,15 @@ def test_the_note_of_a_repeat_fences_out_no_worker(pipeline: Pipeline) -> None:
     assert len(pipeline.vendor.calls) == 1
 
 
+def test_a_note_whose_reply_is_lost_knows_itself(pipeline: Pipeline) -> None:
+    """The SDK sends it again, and it fails its own condition."""
+    pipeline.post(BODY)
+    (waiting,), jobs = books.jobs(pipeline), pipeline.api.doors.jobs
+    assert jobs.resend(waiting, "one", pipeline.clock.now())
+    assert jobs.resend(waiting, "one", pipeline.clock.now())
+    assert not jobs.resend(waiting, "other", pipeline.clock.now())
+
+
 def test_a_job_that_was_opened_again_begins_anew() -> None:
     asked_again = replace(job("acme", at=100.0), resent_at=100.5)
     assert not asked_again.may_resend(110.0)

@@ -14,6 +14,9 @@ from botocore.model import OperationModel
 
 from tidegate.errors import Defect
 
+_CONDITION = "ConditionalCheckFailed"
+"""Of an action of a transaction whose condition did not hold."""
+
 _ANY = ""
 """Stands for every operation of a service."""
 
@@ -58,7 +61,10 @@ def _look(parsed: Mapping[str, Any], model: OperationModel, **_: Any) -> None:
     service, operation = model.service_model.service_name, model.name
     wrong = _REFUSALS.get((service, _ANY), frozenset())
     wrong |= _REFUSALS.get((service, operation), frozenset())
-    for code in _codes(parsed):
+    codes = list(_codes(parsed))
+    if _CONDITION in codes:  # an answer, whatever else was wrong with the transaction
+        return
+    for code in codes:
         if code in wrong:
             # What AWS says besides may quote the request.
             raise Defect(f"{service}.{operation}: {code}")
