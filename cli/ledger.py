@@ -20,7 +20,8 @@ from tidegate.doors.dynamo import Table
 from tidegate.doors.items import job_of, job_pk
 from tidegate.doors.ledger import Balance, Entry, Ledger
 from tidegate.rules import audit
-from tidegate.rules.job import Job
+from tidegate.rules.job import OPERATOR, Job
+from tidegate.rules.partner_key import is_partner_id
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -56,6 +57,8 @@ def verify(
     endpoint_url: Endpoint = None,
 ) -> None:
     """Prove that the ledger explains every balance and every job; exit code 1 if not."""
+    if partner is not None and not (is_partner_id(partner) or partner == OPERATOR):
+        raise typer.BadParameter(f"{partner[:60]!r} is no partner's id")
     console = Console() if sys.stdout.isatty() else Console(width=120)
     client = boto3.client("dynamodb", region_name=region, endpoint_url=endpoint_url)
     try:

@@ -16,7 +16,7 @@ from rich.text import Text
 
 from cli import shown
 from cli.caller import caller
-from cli.deployment import Endpoint, Env, Region
+from cli.deployment import Endpoint, Env, Region, model_named
 from cli.functions import ONCE_MORE, Refused, client, invoke
 from cli.local.stack import CATALOGUE
 from tidegate.rules import catalogue
@@ -34,7 +34,7 @@ COLUMNS = ("model", "calls", "until", "by", "why", "since", "refused in a row", 
 UNSEEN = "Redis cannot be reached: no call begins as long as that lasts"
 STORED = f"{UNSEEN}. It is stored; when Redis is back, `models show` makes workers heed it"
 
-Model = Annotated[str, typer.Argument(help="A name of the catalogue.")]
+Model = Annotated[str, typer.Argument(help="A name of the catalogue.", callback=model_named)]
 
 
 @app.command()
@@ -71,7 +71,9 @@ def resume(
 @app.command()
 def show(
     env: Env,
-    model: Annotated[str | None, typer.Argument(help="One model; default: all.")] = None,
+    model: Annotated[
+        str | None, typer.Argument(help="One model; default: all.", callback=model_named)
+    ] = None,
     region: Region = None,
     endpoint_url: Endpoint = None,
 ) -> None:

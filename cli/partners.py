@@ -15,6 +15,7 @@ from tidegate.doors.dynamo import Table
 from tidegate.doors.ledger import Ledger
 from tidegate.doors.partners import Partners
 from tidegate.errors import Conflict
+from tidegate.rules.job import OPERATOR
 from tidegate.rules.money import credits_to_micro, micro_to_credits
 from tidegate.rules.pacing import MOST_PER_MINUTE
 from tidegate.rules.partner_key import is_partner_id, mint
@@ -51,7 +52,9 @@ def add_credit(
     """
     _check(partner)
     if not _CREDIT_ID.fullmatch(credit_id):
-        raise ValueError(f"{credit_id!r}: 1 to 64 letters, digits, dots, hyphens and underscores")
+        raise ValueError(
+            f"{credit_id[:80]!r}: 1 to 64 letters, digits, dots, hyphens and underscores"
+        )
     clock = SystemClock()
     ledger = Ledger(Table(client, table, clock, SystemIds()))
     return ledger.credit(partner, credit_id, micro, clock.now())
@@ -61,8 +64,9 @@ def known(client: DynamoDBClient, table: str, partner: str) -> Partners:
     """Return the partners, one of whom must be `partner`.
 
     Raises:
-        BadParameter: nobody of that name has a key, or ever had one.
+        BadParameter: nobody of that name has a key, or ever had one, or can have one.
     """
+    _meant(partner)
     partners = _partners(client, table)
     if not any(True for _ in partners.key_ids(partner)):
         raise typer.BadParameter(f"{partner} has no key: a slip of the pen, or to be created first")
@@ -146,13 +150,22 @@ def balance(
     partner: Partner, env: Env, region: Region = None, endpoint_url: Endpoint = None
 ) -> None:
     """Print what a partner has, in credits."""
+    if partner != OPERATOR:
+        _meant(partner)
     client = boto3.client("dynamodb", region_name=region, endpoint_url=endpoint_url)
     _print_balance(client, f"tidegate-{env}-ledger", partner)
 
 
 def _check(partner: str) -> None:
     if not is_partner_id(partner):
-        raise ValueError(f"{partner!r}: 2 to 40 lower-case letters, digits and hyphens")
+        raise ValueError(f"{partner[:60]!r}: 2 to 40 lower-case letters, digits and hyphens")
+
+
+def _meant(partner: str) -> None:
+    try:
+        _check(partner)
+    except ValueError as error:
+        raise typer.BadParameter(str(error)) from error
 
 
 def _partners(client: DynamoDBClient, table: str) -> Partners:

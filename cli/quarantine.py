@@ -19,7 +19,7 @@ from rich.text import Text
 
 from cli import quarantine_export as exporting
 from cli.caller import caller
-from cli.deployment import Endpoint, Env, Region
+from cli.deployment import Endpoint, Env, Region, model_named
 from cli.dlq import CONFIG
 from cli.functions import Refused, client, invoke
 from cli.quarantine_records import MOST_DAYS, Chosen, State, opened, plain
@@ -27,6 +27,7 @@ from cli.quarantine_shown import answer_of, facts
 from cli.shown import console, moment, wrong
 from tidegate.doors.quarantine import Listed
 from tidegate.gate.reason import Code
+from tidegate.rules.ids import is_job_id
 
 if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
@@ -41,7 +42,9 @@ COLUMNS = ("job_id", "model", "partner", "at", "codes", "version", "state")
 MOST_JOBS = 100
 """As the function takes them."""
 
-Model = Annotated[str | None, typer.Option(help="Of this model; default: of all.")]
+Model = Annotated[
+    str | None, typer.Option(help="Of this model; default: of all.", callback=model_named)
+]
 Days = Annotated[int, typer.Option(min=1, max=MOST_DAYS, help="Not older than so many days.")]
 OfState = Annotated[State, typer.Option(help="What was decided: nothing yet is `open`.")]
 OfCode = Annotated[Code | None, typer.Option(help="Only with this reason.", metavar="CODE")]
@@ -90,6 +93,8 @@ def show(
     endpoint_url: Endpoint = None,
 ) -> None:
     """Show why a job's answer failed, who made it, and what was decided."""
+    if not is_job_id(job):
+        raise typer.BadParameter(f"{job[:80]!r} is no job's id: they begin with job_")
     try:
         kept = opened(env, region, endpoint_url)
         record = kept.quarantine.record(job, attempt)

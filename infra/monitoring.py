@@ -14,12 +14,16 @@ from infra.dashboard import api_row, cache_row, gate_row, model_row, pace_row, r
 from infra.data import Data
 from infra.environment import EnvironmentConfig
 from infra.gate_alarms import add_gate_alarms, add_quarantine_alarms
+from infra.metrics import metric
 from infra.model import Model
 from infra.model_alarms import add_model_alarms
 from infra.repair import Repair
 
 _MINUTE = Duration.minutes(1)
 _FIVE_MINUTES = Duration.minutes(5)
+
+ASKING = ("api", "worker", "sweeper", "replay")
+"""Functions that write to stores and queues."""
 
 SILENCE = 5
 """Minutes the sweeper, due every minute, may not begin before somebody is told."""
@@ -44,6 +48,7 @@ class Monitoring(Construct):
         self._api_alarms(api)
         add_quarantine_alarms(self._alarms, data)
         self._repair_alarms(repair)
+        self._defect_alarms(config)
         for model in models:
             add_model_alarms(self._alarms, config, model)
             add_gate_alarms(self._alarms, config, model)
@@ -89,3 +94,18 @@ class Monitoring(Construct):
             above=0,
             says="A replay crashed or ran out of time; it can be started again",
         )
+
+    def _defect_alarms(self, config: EnvironmentConfig) -> None:
+        """Add one alarm per function that asks stores: a metric is found by all its dimensions."""
+        for service in ASKING:
+            self._alarms.add(
+                f"{service}-defects",
+                metric(
+                    "Defects", config.name, statistic="Sum", period=_FIVE_MINUTES, service=service
+                ),
+                above=0,
+                says=(
+                    f"AWS refused what {service} asked as wrong: a mistake of ours that does not "
+                    "pass; its log says which, at `defect`"
+                ),
+            )

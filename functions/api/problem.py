@@ -9,7 +9,7 @@ from typing import Any
 
 from aws_lambda_powertools.event_handler import Response
 
-from tidegate.errors import RateLimited, RequestRefused, Retry, TidegateError, Unavailable
+from tidegate.errors import Defect, RateLimited, RequestRefused, Retry, TidegateError, Unavailable
 
 TITLES = {
     400: "Bad request",
@@ -29,6 +29,9 @@ TITLES = {
 
 PASSING = Unavailable("this is on our side and passing; send the same request again")
 """What partners are told of a store or queue that cannot be reached."""
+
+OURS = Defect("an error on our side; sending the same request again will not help")
+"""What partners are told where a store or queue refuses what we ask of it."""
 
 
 def response(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
-from botocore.exceptions import BotoCoreError, ClientError
+from botocore.exceptions import BotoCoreError, ClientError, ParamValidationError
 
 from api import incoming, problem, represent
 from api.allowance import known, told
@@ -21,9 +21,17 @@ from api.replies import (
     seen,
     waited,
 )
-from tidegate.errors import DoorError, JobFailed, JobNotComplete, NotFound, TidegateError
+from tidegate.errors import (
+    Defect,
+    DoorError,
+    JobFailed,
+    JobNotComplete,
+    NotFound,
+    TidegateError,
+)
 from tidegate.flows.cancel import cancel
 from tidegate.rules import request
+from tidegate.rules.ids import is_job_id
 from tidegate.rules.job import Job
 
 
@@ -93,16 +101,24 @@ def _errors(app: APIGatewayRestResolver, api: Api) -> None:
     def unknown(_error: Exception) -> Reply:
         return problem.response(NotFound("there is nothing at this path"), _request_id(app))
 
-    def passing(error: Exception) -> Reply:
+    def warned(error: Exception) -> None:
         api.doors.telemetry.bind(error_class=type(error).__name__)
-        api.doors.telemetry.warn("door_failed")
+        api.doors.telemetry.failed("door_failed", error)
+
+    def passing(error: Exception) -> Reply:
+        warned(error)
         return problem.response(problem.PASSING, _request_id(app), known(app))
+
+    def defect(error: Exception) -> Reply:
+        warned(error)
+        return problem.response(problem.OURS, _request_id(app), known(app))
 
     def refused(error: TidegateError) -> Reply:
         api.doors.telemetry.bind(error_class=error.code)
         return problem.response(error, _request_id(app), known(app))
 
     app.exception_handler([DoorError, ClientError, BotoCoreError])(passing)
+    app.exception_handler([Defect, ParamValidationError])(defect)
     app.exception_handler(TidegateError)(refused)
 
 
@@ -112,7 +128,7 @@ def _request_id(app: APIGatewayRestResolver) -> str:
 
 def _owned(app: APIGatewayRestResolver, api: Api, job_id: str) -> Job:
     partner = incoming.partner(app.current_event)
-    job = api.doors.jobs.load(job_id)
+    job = api.doors.jobs.load(job_id) if is_job_id(job_id) else None
     if job is None or job.partner != partner:  # another's job is not even there
         raise NotFound("there is no such job")
     api.doors.telemetry.bind(job_id=job.id, model=job.model, attempt=job.attempt)

@@ -43,10 +43,10 @@ def handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
 
 
 def handle(
-    event: dict[str, Any], context: LambdaContext, doors: Doors, entry: catalogue.Entry
+    event: Any, context: LambdaContext, doors: Doors, entry: catalogue.Entry
 ) -> dict[str, Any]:
     """Return the ids of the messages that are not done, after working on each."""
-    if "Records" not in event:
+    if not isinstance(event, dict) or "Records" not in event:
         return _done_for_operator(event, doors)
     failures = []
     for record in event["Records"]:
@@ -59,25 +59,27 @@ def handle(
                 failures.append({"itemIdentifier": message.id})
         except (TidegateError, ClientError, BotoCoreError) as error:
             # Not acknowledged: it comes back after the visibility timeout.
-            doors.telemetry.warn("message_failed", reason=type(error).__name__)
+            doors.telemetry.failed("message_failed", error)
             doors.telemetry.count("MessageFailures")
             failures.append({"itemIdentifier": message.id})
     doors.telemetry.flush()
     return {"batchItemFailures": failures}
 
 
-def _done_for_operator(event: dict[str, Any], doors: Doors) -> dict[str, Any]:
+def _done_for_operator(event: Any, doors: Doors) -> dict[str, Any]:
     """Return what became of an operator's request, or `error`: what is wrong with it."""
     doors.telemetry.fresh()
     try:
-        return _invalidated(event, doors) if "invalidate" in event else _switched(event, doors)
+        if isinstance(event, dict) and "invalidate" in event:
+            return _invalidated(event, doors)
+        return _switched(event, doors)
     except RequestRefused as error:
         return {"error": {"code": error.code, "message": str(error)}}
     finally:
         doors.telemetry.flush()
 
 
-def _switched(event: dict[str, Any], doors: Doors) -> dict[str, Any]:
+def _switched(event: Any, doors: Doors) -> dict[str, Any]:
     from tidegate.flows.switch import switch
     from tidegate.rules.switch_request import parse
 

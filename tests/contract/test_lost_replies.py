@@ -31,6 +31,7 @@ CONDITIONAL_WRITES: dict[str, Story] = {
     "TransactWriteItems-endings.reopen": stories.dead_lettered,
     "UpdateItem-endings.copied": stories.refused,
     "UpdateItem-jobs.look_again": stories.living,
+    "UpdateItem-jobs.resend": stories.answered,
     "PutItem-epochs.begin": stories_cache.invalidated,
     "TransactWriteItems-ledger.credit": commands.credited,
     "TransactWriteItems-partners.add_key": commands.key_made,

@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import Any
 
 from tests.explorer.mutants import Patch, mutant
-from tidegate.doors import claims, endings
+from tidegate.doors import claims, endings, jobs
 from tidegate.doors.actions import Action
 from tidegate.doors.claims import Claims, Taken
 from tidegate.errors import Conflict
 from tidegate.flows import accept, acceptance, at_hand
+from tidegate.flows.asked import Asked
 from tidegate.rules import keys
 from tidegate.rules.job import Job
 
@@ -71,6 +72,26 @@ def _() -> list[Patch]:
 @mutant("the same key again sends no message again", "one job, the client insists", at=1)
 def _() -> list[Patch]:
     return [(Job, "untouched", property(lambda _job: False))]
+
+
+@mutant("a job is born as if its message had been sent", "one job, the client insists", at=1)
+def _() -> list[Patch]:
+    def new_work(self: Asked, job_id: str, now: float) -> Job:
+        return replace(original(self, job_id, now), resent_at=now)
+
+    original = Asked.new_work
+    return [(Asked, "new_work", new_work)]
+
+
+@mutant("a repeat takes its own note for another's", "one job, the client insists", at=2)
+def _() -> list[Patch]:
+    def noted(job: Job, changes: dict[str, Any], *more: Any) -> Action:
+        if "resent_by" in changes:
+            changes = {**changes, "resent_by": "somebody"}
+        return original(job, changes, *more)
+
+    original = jobs._noted
+    return [(jobs, "_noted", noted)]
 
 
 @mutant("the message is sent before the job is stored", "cancelled before the start", at=0)

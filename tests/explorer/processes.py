@@ -31,6 +31,9 @@ class Silent(Telemetry):
     def warn(self, event: str, **details: str | float | bool | None) -> None:
         pass
 
+    def error(self, event: str, **details: str | float | bool | None) -> None:
+        pass
+
     def count(self, name: str, value: float = 1, **dimensions: str) -> None:
         pass
 

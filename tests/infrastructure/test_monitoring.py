@@ -132,6 +132,13 @@ def test_the_apis_failures_are_seen(every: Synthesis) -> None:
     assert alarm_of(every, "api-5xx")["MetricName"] == "ApiFailures"
 
 
+@pytest.mark.parametrize("service", ["api", "worker", "sweeper", "replay"])
+def test_what_aws_refuses_as_wrong_is_seen(every: Synthesis, service: str) -> None:
+    alarm = alarm_of(every, f"{service}-defects")
+    assert (alarm["MetricName"], alarm["Threshold"]) == ("Defects", 0)
+    assert {"Name": "service", "Value": service} in alarm["Dimensions"]
+
+
 def test_failed_repairs_are_seen(every: Synthesis) -> None:
     assert alarm_of(every, "sweeper-errors")["MetricName"] == "Errors"
     assert alarm_of(every, "replay-errors")["MetricName"] == "Errors"

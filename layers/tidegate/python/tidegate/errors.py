@@ -123,6 +123,10 @@ class Unavailable(TidegateError, status=503, code="temporarily_unavailable", ret
     """Ours and passing; the same request may simply be sent again."""
 
 
+class Defect(TidegateError, code="internal"):
+    """A store or a queue refused what we asked as wrong: our mistake, and asking again is too."""
+
+
 class GenerationFailed(TidegateError, status=502, code="generation_failed"):
     """The job behind a blocking route ended without an answer, for good."""
 

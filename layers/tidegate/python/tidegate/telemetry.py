@@ -12,6 +12,9 @@ from typing import Any
 
 from aws_lambda_powertools import Logger
 from aws_lambda_powertools.metrics import EphemeralMetrics, MetricUnit
+from botocore.exceptions import ParamValidationError
+
+from tidegate.errors import Defect
 
 FIELDS = (
     "request_id",
@@ -56,6 +59,21 @@ class Telemetry:
     def warn(self, event: str, **details: str | float | bool | None) -> None:
         """Log what should not have happened but was dealt with."""
         self._write(logging.WARNING, event, details)
+
+    def error(self, event: str, **details: str | float | bool | None) -> None:
+        """Log what needs somebody who mends it."""
+        self._logger.error(event, extra=details)
+
+    def failed(self, event: str, error: Exception) -> None:
+        """Warn of trouble that was dealt with, by its class; a mistake of ours is an error besides.
+
+        An error's own text may quote what was asked; that of a `Defect` does not.
+        """
+        self.warn(event, reason=type(error).__name__)
+        if isinstance(error, Defect | ParamValidationError):
+            refused = str(error) if isinstance(error, Defect) else type(error).__name__
+            self.error("defect", of=event, refused=refused)
+            self.count("Defects")
 
     def count(self, name: str, value: float = 1, **dimensions: str) -> None:
         """Add to a count."""

@@ -1,4 +1,7 @@
-"""boto3 clients with timeouts a Lambda can afford; the defaults wait a minute."""
+"""boto3 clients with timeouts a Lambda can afford (the defaults wait a minute).
+
+What AWS refuses as wrong in itself they raise as `Defect`.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ from typing import TYPE_CHECKING
 
 import boto3
 from botocore.config import Config
+
+from tidegate.doors.refusals import watched
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -27,17 +32,23 @@ S3_CONFIG = CONFIG.merge(Config(signature_version="s3v4", read_timeout=10))
 
 def dynamodb() -> DynamoDBClient:
     """Return a DynamoDB client."""
-    return boto3.client("dynamodb", config=CONFIG)
+    client = boto3.client("dynamodb", config=CONFIG)
+    watched(client)
+    return client
 
 
 def sqs() -> SQSClient:
     """Return an SQS client."""
-    return boto3.client("sqs", config=CONFIG)
+    client = boto3.client("sqs", config=CONFIG)
+    watched(client)
+    return client
 
 
 def s3() -> S3Client:
     """Return an S3 client that signs URLs with Signature Version 4."""
-    return boto3.client("s3", config=S3_CONFIG)
+    client = boto3.client("s3", config=S3_CONFIG)
+    watched(client)
+    return client
 
 
 def secretsmanager() -> SecretsManagerClient:

@@ -31,7 +31,7 @@ RETENTION = 30 * 86_400
 
 _TIMES = (
     "created_at", "enqueued_at", "deadline_at", "started_at", "finished_at", "owner_until",
-    "answered_at", "retry_at", "due_at", "newer_than",
+    "answered_at", "retry_at", "due_at", "newer_than", "resent_at",
 )  # fmt: skip
 _PLAIN = (
     "id", "partner", "model", "task", "job_key", "fingerprint", "idempotency_hash", "priority",

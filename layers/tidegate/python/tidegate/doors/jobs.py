@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,6 +15,8 @@ from tidegate.doors.items import attributes, content_sk, job_of, job_pk, millis,
 from tidegate.doors.payloads import Payloads
 from tidegate.errors import DoorError, LostFence
 from tidegate.rules.job import Job
+
+_NOTHING: Mapping[str, Any] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,19 +128,45 @@ class Jobs:
             return self.transition(old, new, needed, kept, answer_found=answer_found)
         return new
 
-    def look_again(self, job: Job, at: float | None) -> None:
-        """Say when the sweeper looks at a job next; None is never.
+    def look_again(self, job: Job, at: float | None, *, resent_at: float | None = None) -> None:
+        """Say when the sweeper looks at a job next, None is never, and when it sent a message.
 
         No transition: it fences nobody out, and if the job has moved on it says nothing.
         """
-        changes = {
+        changes: dict[str, Any] = {
             "due_shard": None if at is None else shard(job.id),
             "due_at": None if at is None else millis(at),
         }
-        condition = "#attempt = :attempt AND #version = :version"
-        values = {":attempt": job.attempt, ":version": job.version}
+        if resent_at is not None:
+            changes["resent_at"] = millis(resent_at)
         with suppress(ConditionFailed):
-            self._table.write([update(job_pk(job.id), "status", changes, condition, values)])
+            self._table.write([_noted(job, changes)])
+
+    def resend(self, job: Job, token: str, now: float) -> bool:
+        """Return whether it is this caller who sends another message for a job as it was read.
+
+        Of many who ask at once it is one; `token` is how that one knows itself. No transition:
+        the worker that comes with the first message meanwhile is not fenced out.
+        """
+        condition, values = " AND attribute_not_exists(#resent_at)", {}
+        if job.resent_at is not None:
+            condition, values = " AND #resent_at = :before", {":before": millis(job.resent_at)}
+        changes = {"resent_at": millis(now), "resent_by": token}
+        try:
+            self._table.write([_noted(job, changes, condition, values)])
+        except ConditionFailed as failed:
+            there = failed.found[0] or {}
+            return there.get("resent_by") == token
+        return True
+
+
+def _noted(
+    job: Job, changes: dict[str, Any], condition: str = "", values: Mapping[str, Any] = _NOTHING
+) -> Action:
+    """Return what notes something on a job that is as it was read, and moves it nowhere."""
+    fence = "#attempt = :attempt AND #version = :version"
+    fenced = {":attempt": job.attempt, ":version": job.version, **values}
+    return update(job_pk(job.id), "status", changes, fence + condition, fenced)
 
 
 def _changes(old: Job, new: Job) -> dict[str, Any]:
@@ -149,10 +177,16 @@ def _changes(old: Job, new: Job) -> dict[str, Any]:
 def _own(found: Item, new: Job) -> Job:
     """Return `new` if what is there is exactly this write (its reply was lost).
 
-    When the sweeper looks next, and what those who join it ask for, may have changed since.
+    When the sweeper looks next, when a message was sent, and what those who join it ask for may
+    have changed since.
     """
     if found:
-        there = replace(job_of(found), due_at=new.due_at, newer_than=new.newer_than)
+        there = replace(
+            job_of(found),
+            due_at=new.due_at,
+            newer_than=new.newer_than,
+            resent_at=new.resent_at,
+        )
         if attributes(there) == attributes(new):
             return new
     raise LostFence(f"{new.id}: the job has moved on")

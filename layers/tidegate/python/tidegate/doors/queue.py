@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from tidegate.clock import Clock
+from tidegate.rules.ids import is_job_id
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 BODY_VERSION = 1
+
+_STAMP = re.compile("[0-9]{1,15}")
+"""Milliseconds since the epoch, as `Queue.send` writes them; anybody may have written others."""
 
 SEND_TIME = 2.0
 """Seconds between our stamp on a message and SQS's, at most, but for a send that hangs."""
@@ -103,7 +108,7 @@ def message_of(record: Mapping[str, Any]) -> Message:
         record["receiptHandle"],
         record["body"],
         int(attributes.get("SentTimestamp", 0)) / 1000,
-        int(stamp) / 1000 if stamp.isdecimal() else None,
+        int(stamp) / 1000 if _STAMP.fullmatch(stamp) else None,
         str(record.get("eventSourceARN", "")).rpartition(":")[2],
     )
 
@@ -126,6 +131,6 @@ def job_id_in(body: str) -> str:
     if not isinstance(fields, dict) or fields.get("v") != BODY_VERSION:
         raise NotOurs("the body is not a message of version 1")
     job_id = fields.get("job_id")
-    if not isinstance(job_id, str) or not job_id.startswith("job_") or len(job_id) > 64:
+    if not isinstance(job_id, str) or not is_job_id(job_id):
         raise NotOurs("the body names no job")
     return job_id

@@ -18,7 +18,7 @@ from tidegate.doors.dynamo import Table
 from tidegate.doors.postgres import ConnectionString, PostgresServer
 from tidegate.doors.references_dynamodb import DynamoSource
 from tidegate.doors.references_postgres import PostgresSource
-from tidegate.errors import DoorError, ReferenceSetMissing, ReferencesUnavailable
+from tidegate.errors import Defect, DoorError, ReferenceSetMissing, ReferencesUnavailable
 from tidegate.rules.contracts import ReferenceSource
 from tidegate.settings import SettingMissing
 
@@ -154,5 +154,5 @@ def _trouble(name: str) -> Iterator[None]:
     except ClientError as error:
         code = error.response.get("Error", {}).get("Code", "ClientError")
         raise ReferencesUnavailable(f"set {name}: {code}") from None
-    except (DoorError, BotoCoreError) as error:
+    except (DoorError, Defect, BotoCoreError) as error:
         raise ReferencesUnavailable(f"set {name}: {type(error).__name__}") from None

@@ -6,7 +6,8 @@ same work running the claim joins that job
 just failed       a failed job that says so, where the entry remembers failures
 else              claim, content claim, job, input and reservation in one transaction; then the
                   message. A crash between the two is repaired by the next try with the same key,
-                  which sends the message again, or by the sweeper.
+                  which sends the message again, or by the sweeper. That it did is noted on the
+                  job: a client that insists fills no queue.
 """
 
 from __future__ import annotations
@@ -127,10 +128,10 @@ def _create(
 
 def _replay(asked: Asked, doors: Doors, claim: Claim) -> tuple[Ended | None, Accepted | None]:
     """Return the job a claim points at, or the ended job that a new one may replace."""
-    job = doors.jobs.load(claim.job_id)
+    job, now = doors.jobs.load(claim.job_id), doors.clock.now()
     if job is None:
         return Ended(claim.job_id, None), None
-    if job.forgotten(doors.clock.now()):
+    if job.forgotten(now):
         return Ended(job.id, job.version), None
     if claim.fingerprint != asked.fingerprint:
         raise IdempotencyKeyReused(
@@ -139,6 +140,7 @@ def _replay(asked: Asked, doors: Doors, claim: Claim) -> tuple[Ended | None, Acc
         )
     if job.curable:
         return Ended(job.id, job.version), None
-    if job.untouched:  # its message may never have been sent; a second one is harmless
+    # Its message may never have been sent; a second one is harmless, and hundreds are not.
+    if job.may_resend(now) and doors.jobs.resend(job, asked.token, now):
         doors.waiting_room.send(job)
     return None, Accepted(job, "replayed")

@@ -80,6 +80,7 @@ def decide(
         except NotReplayable as refused:
             one = Done(job_id, "refused", str(refused))
         except (TidegateError, ClientError, BotoCoreError) as error:
+            doors.telemetry.failed("decision_failed", error)
             one = Done(job_id, "failed", type(error).__name__)
         doors.telemetry.info("quarantine_decided", result=one.result, reason=one.reason)
         done.append(one)

@@ -56,7 +56,7 @@ def refresh(asked: Asked, stale: Cached, doors: Doors) -> None:
     try:
         begun = _begin(asked, stale, doors)
     except (TidegateError, ClientError, BotoCoreError) as error:
-        doors.telemetry.warn("refresh_not_begun", reason=type(error).__name__)
+        doors.telemetry.failed("refresh_not_begun", error)
         begun = False
     doors.telemetry.count("Refreshes", model=asked.request.model, begun=str(begun))
 

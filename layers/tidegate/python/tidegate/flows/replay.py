@@ -128,7 +128,7 @@ class _Run:
             except LostFence:  # somebody moved the job on just then: looked at again, once
                 self._deal_with(letter, message)
         except (TidegateError, ClientError, BotoCoreError) as error:
-            self._doors.telemetry.warn("replay_failed", reason=type(error).__name__)
+            self._doors.telemetry.failed("replay_failed", error)
             self.answer.note(letter, Deed.FAIL, type(error).__name__)
 
     def _deal_with(self, letter: Letter, message: Message | None) -> None:

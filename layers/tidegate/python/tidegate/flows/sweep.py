@@ -72,7 +72,7 @@ def sweep(doors: Doors, catalogue: Catalogue, remaining: Callable[[], float]) ->
         except LostFence:  # it has moved on, as it should
             repair = "moved_on"
         except (TidegateError, ClientError, BotoCoreError) as error:  # of this one, not the others
-            doors.telemetry.warn("sweep_failed", reason=type(error).__name__)
+            doors.telemetry.failed("sweep_failed", error)
             repair = "failed"
         done[repair] += 1
         doors.telemetry.count("Swept", model=model, repair=repair)
@@ -109,7 +109,8 @@ def look(job: Job, doors: Doors, catalogue: Catalogue) -> str:
     )
     waited = max(FIRST_LOOK, min(now - job.enqueued_at, LONGEST_LOOK))
     # The deadline is not to be missed by more than a minute.
-    doors.jobs.look_again(job, min(max(now, job.retry_at) + waited, job.deadline_at))
+    again = min(max(now, job.retry_at) + waited, job.deadline_at)
+    doors.jobs.look_again(job, again, resent_at=now)
     return "sent"
 
 

@@ -20,6 +20,7 @@ from tidegate.rules.contracts import (
     ReferenceSource,
     SetName,
 )
+from tidegate.rules.ids import is_model_name
 from tidegate.rules.pacing import Breaker, Pace, PartnerLimits, Shares
 from tidegate.rules.policies import (
     CachePolicy,
@@ -163,7 +164,7 @@ class Catalogue(Strict):
     @model_validator(mode="after")
     def _names(self) -> Catalogue:
         for name in self.models:
-            if not name.replace("-", "").isalnum() or name.lower() != name or len(name) > 30:
+            if not is_model_name(name) or not name.replace("-", ""):
                 raise ValueError(f"models.{name}: a name is lower-case letters, digits, hyphens")
         return self
 

@@ -56,6 +56,10 @@ requests (`bypass`), or knew that the work had just failed (`negative`)."""
 KEY_LIFE = 86_400
 """Seconds an Idempotency-Key is remembered after its job has ended."""
 
+RESEND = 30.0
+"""Seconds in which a message that was sent must have been seen: SQS hands it out within a second,
+and a worker starts within ten. Less than the sweeper waits before it sends one by itself."""
+
 
 @dataclass(frozen=True, slots=True)
 class JobError:
@@ -134,6 +138,8 @@ class Job:
     """An answer made before is not for it: its caller asked for a newer one."""
     reusable: bool = True
     """Whether a finished answer may be used for it, and its own for others."""
+    resent_at: float | None = None
+    """When a message was last sent for it besides the one it was accepted or re-opened with."""
     release_of: int | None = None
     """The attempt whose answer failed the gate and was accepted by an operator all the same."""
 
@@ -161,6 +167,19 @@ class Job:
     def untouched(self) -> bool:
         """Return whether no worker has begun it since it was accepted or re-opened."""
         return self.status is Status.QUEUED
+
+    def may_resend(self, now: float) -> bool:
+        """Return whether a repeat of its request may send another message for it.
+
+        The first one does at once: whoever accepted the job may have died before it sent any. A
+        long queue is no reason for more, so they come ever less often, as the sweeper's do: as far
+        apart as the job had waited.
+        """
+        if not self.untouched:
+            return False
+        if self.resent_at is None or self.resent_at < self.enqueued_at:
+            return True
+        return now >= self.resent_at + max(RESEND, self.resent_at - self.enqueued_at)
 
     @property
     def effect(self) -> str:

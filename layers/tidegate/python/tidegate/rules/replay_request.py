@@ -15,11 +15,12 @@ from pydantic import (
 )
 
 from tidegate.errors import InvalidRequest, UnknownModel
+from tidegate.rules.ids import JOB_ID
 
 Action = Literal["list", "replay", "discard"]
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-JobId = Annotated[str, StringConstraints(pattern=r"^job_[0-9A-Za-z]{1,60}$")]
+JobId = Annotated[str, StringConstraints(pattern=f"^{JOB_ID}$")]
 
 
 class _Strict(BaseModel):
