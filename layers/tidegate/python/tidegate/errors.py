@@ -200,8 +200,21 @@ class VendorFailed(VendorError, code="vendor_failed", retry=Retry.RETRYABLE):
 
 
 class VendorRefused(VendorError, code="vendor_refused"):
-    """400, 404, 413, 422, content policy: the same request would be refused again."""
+    """400, 404, 413, 422, content policy: the same request would be refused again.
+
+    `known` is whether the vendor's words say that this request is why. If not, the cause may as
+    well be ours (a model's wrong name, say), and meet every request.
+    """
+
+    def __init__(
+        self, detail: str, *, vendor_status: int | None = None, retry_after: float | None = None,
+        request_id: str | None = None, known: bool = True,
+    ) -> None:  # fmt: skip
+        super().__init__(
+            detail, vendor_status=vendor_status, retry_after=retry_after, request_id=request_id
+        )
+        self.known = known
 
 
 class VendorAccount(VendorError, code="vendor_account", retry=Retry.ACCOUNT):
-    """401, 402, 403: our account with the vendor, no job's fault."""
+    """401, 402, 403, or by the vendor's words: our account with it, no job's fault."""
