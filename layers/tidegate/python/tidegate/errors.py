@@ -200,11 +200,7 @@ class VendorFailed(VendorError, code="vendor_failed", retry=Retry.RETRYABLE):
 
 
 class VendorRefused(VendorError, code="vendor_refused"):
-    """400, 404, 413, 422, content policy: the same request would be refused again.
-
-    `known` is whether the vendor's words say that this request is why. If not, the cause may as
-    well be ours (a model's wrong name, say), and meet every request.
-    """
+    """400, 404, 413, 422, content policy: the same request would be refused again."""
 
     def __init__(
         self, detail: str, *, vendor_status: int | None = None, retry_after: float | None = None,
@@ -217,4 +213,4 @@ class VendorRefused(VendorError, code="vendor_refused"):
 
 
 class VendorAccount(VendorError, code="vendor_account", retry=Retry.ACCOUNT):
-    """401, 402, 403, or by the vendor's words: our account with it, no job's fault."""
+    """401, 402, 403: our account with the vendor, no job's fault."""

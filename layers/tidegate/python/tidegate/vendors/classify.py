@@ -2,7 +2,9 @@
 
 What a refusal says comes first, where its adapter's table knows it (`tidegate.vendors.meaning`).
 Else timeouts, broken connections, 408, 409, 425, 429 and 5xx may pass; 401, 402 and 403 are our
-account's; every other status would come again, so it is not asked for twice.
+account's; every other status would come again, so it is not asked for twice. Such a refusal is
+`known` if the vendor's words say that this request is why; else the cause may as well be ours (a
+model's wrong name, say), and meet every request.
 """
 
 from __future__ import annotations
