@@ -51,6 +51,7 @@ def job(
         },
         "output": output,
         "usage": _usage(job) if completed and not job.from_cache else None,
+        "usage_estimated": job.usage.estimated,
         "price": {"reserved_micro_credits": job.reserved, "charged_micro_credits": job.charged},
         "upstream_ms": job.upstream_ms,
         "error": _error(job),

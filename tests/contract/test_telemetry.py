@@ -123,3 +123,39 @@ def test_dead_letters_and_contention_are_counted(
         for metric in line["_aws"]["CloudWatchMetrics"][0]["Metrics"]
     }
     assert names >= {"DeadLetters", "LeaseContention", "Deferrals"}
+
+
+@pytest.mark.parametrize(
+    ("said", "metrics", "told"),
+    [
+        ({"input_tokens": None}, {"UsageEstimated"}, [("usage_estimated", "input")]),
+        ({"output_tokens": 0}, {"UsageEstimated"}, [("usage_estimated", "output")]),
+        (
+            {"output_tokens": 10**12},
+            {"UsageEstimated", "VendorNumberBounded"},
+            [("vendor_number_bounded", "output")],
+        ),
+        ({}, set(), []),
+    ],
+)
+def test_counts_that_are_not_the_vendors_are_told_to_operators(
+    pipeline: Pipeline,
+    capsys: pytest.CaptureFixture[str],
+    caplog: pytest.LogCaptureFixture,
+    said: dict[str, Any],
+    metrics: set[str],
+    told: list[tuple[str, str]],
+) -> None:
+    pipeline.vendor.script = [answer(ANSWER, **said)]
+    pipeline.post(BODY)
+    capsys.readouterr()
+    pipeline.deliver("chat-mini")
+    counted = {
+        metric["Name"]
+        for line in capsys.readouterr().out.splitlines()
+        if line.startswith('{"_aws"')
+        for metric in json.loads(line)["_aws"]["CloudWatchMetrics"][0]["Metrics"]
+    }
+    assert counted & {"UsageEstimated", "VendorNumberBounded"} == metrics
+    sides = [(r.message, getattr(r, "unsaid", getattr(r, "of", None))) for r in caplog.records]
+    assert [each for each in sides if each[1]] == told

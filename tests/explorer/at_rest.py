@@ -137,6 +137,8 @@ class Rest:
             right = charge(entry, usage, self._images(job), job.reserved)
             if job.from_cache:
                 right = entry.price.cached
+            elif job.status is Status.COMPLETED and job.usage.estimated != (job.task == "image"):
+                yield f"an estimate is marked: {job.id} {job.usage}"
             if job.charged != (right if job.status is Status.COMPLETED else 0):
                 yield f"charged what it cost: {job.id} {job.status} {job.charged}"
         if entries.keys() - known:

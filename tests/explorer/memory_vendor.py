@@ -100,8 +100,9 @@ class MemoryVendor:
             text=None if drawn else written,
             images=tuple(images) if drawn else (),
             finish="complete",
-            input_tokens=INPUT_TOKENS,
-            output_tokens=OUTPUT_TOKENS,
+            # Of images it counts no tokens: they are estimated, and the job says so.
+            input_tokens=None if drawn else INPUT_TOKENS,
+            output_tokens=None if drawn else OUTPUT_TOKENS,
             request_id="req",
             vendor_model="v",
         )

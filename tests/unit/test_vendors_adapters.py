@@ -44,11 +44,11 @@ def test_names_unfit_for_logs_are_dropped(name: Any) -> None:
     assert (answer.request_id, answer.vendor_model) == (None, None)
 
 
-@pytest.mark.parametrize("count", [-1, True, "3", 2.5, None, 10**30])
-def test_senseless_token_counts_are_zero(count: Any) -> None:
-    body = openai(usage={"prompt_tokens": count, "completion_tokens": 2})
+@pytest.mark.parametrize("count", [-1, True, "3", 2.5, None, 10**30, 1e300, [3], {"count": 3}])
+def test_senseless_token_counts_are_not_said(count: Any) -> None:
+    body = openai(usage={"prompt_tokens": count, "completion_tokens": 2.0})
     answer = ask(Wire(body), entry("chat-mini"), CHAT)
-    assert (answer.input_tokens, answer.output_tokens) == (0, 2)
+    assert (answer.input_tokens, answer.output_tokens) == (None, 2)
 
 
 def test_openai_is_told_the_closed_contract() -> None:
@@ -152,7 +152,7 @@ def test_cohere_chat() -> None:
     data = {"instruction": "Tidy up.", "code": code, "language": "python"}
     params = {"temperature": 0.0, "top_p": 0.9, "max_tokens": 5, "seed": 0}
     answer = ask(wire, entry("code-command"), data, params, "Only code.")
-    assert answer == VendorAnswer("x = 1", (), "complete", 7, 6, "c-1", None)
+    assert answer == VendorAnswer("x = 1", (), "complete", 1, 1, "c-1", None)  # as billed
     assert wire.request is not None
     assert str(wire.request.url) == "http://vendor.test/base/v2/chat"
     assert wire.request.headers["authorization"] == "Bearer sk-1"
@@ -170,6 +170,22 @@ def test_cohere_chat() -> None:
         "max_tokens": 5,
         "seed": 0,
     }
+
+
+@pytest.mark.parametrize("billed", [None, {}, {"input_tokens": 0, "output_tokens": "1"}])
+def test_cohere_counts_what_was_processed_where_it_bills_nothing(billed: Any) -> None:
+    body = cohere()
+    body["usage"]["billed_units"] = billed
+    answer = ask(Wire(body), entry("code-command", task="chat"), CHAT)
+    assert (answer.input_tokens, answer.output_tokens) == (7, 6)
+
+
+def test_anthropics_cached_input_is_input() -> None:
+    usage = {"input_tokens": 5, "output_tokens": 4, "cache_creation_input_tokens": 100}
+    body = anthropic(usage={**usage, "cache_read_input_tokens": 2000})
+    assert ask(Wire(body), entry("chat-claude"), CHAT).input_tokens == 2105
+    body = anthropic(usage={**usage, "cache_read_input_tokens": None})
+    assert ask(Wire(body), entry("chat-claude"), CHAT).input_tokens == 105
 
 
 def test_cohere_truncated() -> None:

@@ -8,6 +8,7 @@ import pytest
 from tests.unit.vendor_headers import NOW, Lines
 from tidegate.errors import VendorAccount, VendorError, VendorFailed, VendorThrottled
 from tidegate.vendors.classify import status
+from tidegate.vendors.openai_errors import SIGNS
 from tidegate.vendors.retry_after import MAX_WAIT
 
 NOW_WRITTEN = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -32,7 +33,7 @@ TEN_LATER = "Sun, 06 Nov 1994 08:49:47 GMT"
 def test_the_error_of_a_response_carries_the_wait(
     code: int, lines: Lines, kind: type[VendorError], wait: float | None
 ) -> None:
-    error = status(httpx.Response(code, headers=lines), b"", NOW)
+    error = status(httpx.Response(code, headers=lines), b"", NOW, SIGNS)
     assert type(error) is kind
     assert error.retry_after == wait
 
@@ -47,4 +48,4 @@ def test_the_error_of_a_response_carries_the_wait(
     ],
 )
 def test_a_spent_account_is_no_fault_of_the_job(code: int, body: bytes) -> None:
-    assert type(status(httpx.Response(code), body, NOW)) is VendorAccount
+    assert type(status(httpx.Response(code), body, NOW, SIGNS)) is VendorAccount

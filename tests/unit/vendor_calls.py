@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from typing import Any
 
 import httpx
 
 from tests.unit.vendor_server import SteppingClock, entry, timeouts
+from tests.unit.vendor_wire import CHAT
 from tidegate.clock import SystemClock
 from tidegate.rules.catalogue import Entry
-from tidegate.vendors.base import VendorAnswer, VendorCall
+from tidegate.vendors.base import Vendor, VendorAnswer, VendorCall
 from tidegate.vendors.registry import build
 
 KEY = "sk-very-secret"
@@ -43,3 +46,16 @@ def over_socket(url: str, clock: SteppingClock | None = None, **seconds: float) 
     model = entry("chat-mini", timeouts=timeouts(**seconds))
     vendor = build(model, url, lambda: KEY, clock or SystemClock())
     return vendor.call(call_of(model))
+
+
+@cache
+def _adapter(name: str, url: str) -> tuple[Entry, Vendor]:
+    model = entry(name) if name == "image-studio" else entry(name, task="chat")
+    return model, build(model, url, lambda: KEY, SystemClock())
+
+
+def ask(name: str, url: str, schema: Any = None) -> VendorAnswer:
+    """Return what a shipped model's adapter makes of a vendor at `url`, asked to chat or draw."""
+    model, vendor = _adapter(name, url)
+    asked: dict[str, Any] = {"prompt": "a cat"} if model.task == "image" else CHAT
+    return vendor.call(VendorCall(model, asked, {}, "key", system=None, response_schema=schema))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import socket
@@ -12,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import httpx
 
@@ -121,3 +123,26 @@ def raw_server(answer: Callable[[socket.socket], None]) -> Iterator[tuple[str, l
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()
         thread.join(timeout=10)
+
+
+class Teller:
+    """A vendor on a port of its own; it says to everybody what it was last told to."""
+
+    url = ""
+    _reply = b""
+
+    def says(self, status: int, body: Any, **headers: str) -> None:
+        content = json.dumps(body).encode()
+        lines = {"content-length": str(len(content)), "connection": "close", **headers}
+        fields = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in lines.items())
+        self._reply = f"HTTP/1.1 {status} Said\r\n{fields}\r\n".encode() + content
+
+    def answer(self, connection: socket.socket) -> None:
+        connection.sendall(self._reply)
+
+
+@contextlib.contextmanager
+def teller() -> Iterator[Teller]:
+    made = Teller()
+    with raw_server(made.answer) as (made.url, _):
+        yield made

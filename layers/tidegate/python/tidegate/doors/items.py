@@ -94,6 +94,7 @@ def attributes(job: Job) -> dict[str, Any]:
     fields["error"] = None if job.error is None else json.dumps(asdict(job.error))
     fields["input_tokens"] = job.usage.input_tokens
     fields["output_tokens"] = job.usage.output_tokens
+    fields["usage_estimated"] = job.usage.estimated or None
     return fields
 
 
@@ -108,5 +109,9 @@ def job_of(item: dict[str, Any]) -> Job:
         **fields,
         status=Status(item["status"]),
         error=None if error is None else JobError(**json.loads(error)),
-        usage=Usage(item.get("input_tokens", 0), item.get("output_tokens", 0)),
+        usage=Usage(
+            item.get("input_tokens", 0),
+            item.get("output_tokens", 0),
+            item.get("usage_estimated", False),
+        ),
     )

@@ -51,6 +51,8 @@ class Staged:
     """Where it is found besides by the structure of the code that was asked about."""
     names: tuple[str, ...] = ()
     """Of that code's local variables."""
+    usage_estimated: bool = False
+    """Whether a count of tokens is ours, not the vendor's."""
 
     @property
     def given(self) -> Given:

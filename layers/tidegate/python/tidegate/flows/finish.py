@@ -106,7 +106,7 @@ class Finish:
             checked = {"images": [_shown(image) for image in staged.images]}
         now = self.clock.now()
         soft, hard = entry.cache.lives(self.ids.fraction(), self.ids.fraction())
-        usage = Usage(staged.input_tokens, staged.output_tokens)
+        usage = Usage(staged.input_tokens, staged.output_tokens, staged.usage_estimated)
         at = staged.answered_at
         answer = Cached(job.id, checked, at, at + soft, at + hard, made_by(job.model, entry))
         done = Done(

@@ -9,10 +9,10 @@ from tidegate.clock import Clock
 from tidegate.doors.assets import Assets
 from tidegate.doors.jobs import Jobs
 from tidegate.doors.staged import Staged, StagedImage
-from tidegate.rules import picture
+from tidegate.rules import picture, tokens
 from tidegate.rules.answer import expected
 from tidegate.rules.catalogue import Entry
-from tidegate.rules.job import Job
+from tidegate.rules.job import Job, Usage
 from tidegate.telemetry import Telemetry
 from tidegate.vendors.base import Image, Vendor, VendorAnswer, VendorCall
 
@@ -53,19 +53,20 @@ class VendorDesk:
             took = self.clock.now() - begun
             self.telemetry.duration("UpstreamLatency", took, model=job.model, vendor=entry.vendor)
             self.telemetry.bind(upstream_ms=round(took * 1000))
-        return self._staged(job, answer, round(took * 1000), asked)
+        return self._staged(job, entry, answer, round(took * 1000), asked)
 
     def _staged(
-        self, job: Job, answer: VendorAnswer, upstream_ms: int, asked: dict[str, Any]
+        self, job: Job, entry: Entry, answer: VendorAnswer, upstream_ms: int, asked: dict[str, Any]
     ) -> Staged:
+        usage = self._usage(job, entry, answer, asked)
         structure = asked.get("structure") or {"key": None, "names": []}
         return Staged(
             job_id=job.id,
             text=answer.text,
             images=tuple(self._kept(image) for image in answer.images),
             truncated=answer.finish == "truncated",
-            input_tokens=answer.input_tokens,
-            output_tokens=answer.output_tokens,
+            input_tokens=usage.input_tokens,
+            output_tokens=usage.output_tokens,
             upstream_ms=upstream_ms,
             vendor_request_id=answer.request_id,
             answered_at=self.clock.now(),
@@ -73,7 +74,31 @@ class VendorDesk:
             answered_by=answer.vendor_model,
             structure_key=structure["key"],
             names=tuple(structure["names"]),
+            usage_estimated=usage.estimated,
         )
+
+    def _usage(self, job: Job, entry: Entry, answer: VendorAnswer, asked: dict[str, Any]) -> Usage:
+        """Return the tokens of a call, and tell operators if they are not the vendor's count."""
+        system, schema = asked.get("system", entry.system), asked.get("response_schema")
+        contract = None if entry.contract is None else entry.contract.schema_
+        counted = tokens.counted(
+            answer.input_tokens,
+            answer.output_tokens,
+            tokens.Exchange(
+                most=tokens.at_most(system, asked["input"], asked["params"], schema),
+                sent=tokens.sent(system, asked["input"], schema or contract),
+                text=answer.text,
+                images=len(answer.images),
+            ),
+        )
+        if counted.usage.estimated:
+            self.telemetry.count("UsageEstimated", model=job.model)
+        if counted.unsaid:
+            self.telemetry.info("usage_estimated", unsaid=" ".join(counted.unsaid))
+        if counted.beyond:
+            self.telemetry.count("VendorNumberBounded", model=job.model)
+            self.telemetry.warn("vendor_number_bounded", of=" ".join(counted.beyond))
+        return counted.usage
 
     def _kept(self, image: Image) -> StagedImage:
         """Return an image that is in our bucket, as the gate and partners need it."""

@@ -76,10 +76,12 @@ class JobError:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens a vendor counted."""
+    """Tokens a vendor counted, or what stands in for its count."""
 
     input_tokens: int = 0
     output_tokens: int = 0
+    estimated: bool = False
+    """Whether one of the two is our own figure: the vendor gave none that can be believed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from tidegate.vendors import prompt
+from tidegate.vendors import anthropic_errors, prompt
 from tidegate.vendors.base import VendorAnswer, VendorApi, VendorCall
-from tidegate.vendors.envelope import Finish, label
+from tidegate.vendors.envelope import Finish, Reply, label
+from tidegate.vendors.meaning import Signs
 
 VERSION = "2023-06-01"
 """Of the API; sent with every call (docs.anthropic.com/en/api/versioning)."""
@@ -28,6 +29,8 @@ _FINISH: dict[str, Finish] = {
 class AnthropicMessages(VendorApi):
     """Tasks chat, code and extract through the messages API."""
 
+    signs: ClassVar[Signs] = anthropic_errors.SIGNS
+
     def call(self, call: VendorCall) -> VendorAnswer:
         """Return the text blocks, joined.
 
@@ -45,11 +48,24 @@ class AnthropicMessages(VendorApi):
             text=text,
             images=(),
             finish=finish,
-            input_tokens=reply.count("usage", "input_tokens"),
+            input_tokens=_input(reply),
             output_tokens=reply.count("usage", "output_tokens"),
             request_id=reply.request_id,
             vendor_model=label(reply.at("model")),
         )
+
+
+def _input(reply: Reply) -> int | None:
+    """Return the tokens of the input, those of the vendor's prompt cache included.
+
+    They are billed and counted apart (docs.anthropic.com/en/docs/build-with-claude/prompt-caching).
+    We ask for no caching; if there is any all the same, a partner pays for its input as ever.
+    """
+    fresh = reply.count("usage", "input_tokens")
+    if fresh is None:
+        return None
+    cached = (reply.count("usage", f"cache_{how}_input_tokens") for how in ("creation", "read"))
+    return fresh + sum(count or 0 for count in cached)
 
 
 def _body(call: VendorCall) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import httpx
 
@@ -20,6 +20,7 @@ from tidegate.rules.catalogue import Entry
 from tidegate.vendors import classify
 from tidegate.vendors.deadline import Deadline, DeadlineTransport
 from tidegate.vendors.envelope import Finish, Reply, parsed
+from tidegate.vendors.meaning import Signs
 
 MAX_ERROR_BYTES = 65_536
 """How much of a refusal is read, to tell one kind of 429 from another."""
@@ -61,8 +62,9 @@ class VendorAnswer:
     text: str | None = field(repr=False)
     images: tuple[Image, ...]
     finish: Finish
-    input_tokens: int
-    output_tokens: int
+    input_tokens: int | None
+    """As the vendor counted them; None: it gave no count that can be read."""
+    output_tokens: int | None
     request_id: str | None
     vendor_model: str | None
     """The model the vendor says it ran."""
@@ -112,8 +114,11 @@ def post(
     *,
     headers: Mapping[str, str],
     body: Mapping[str, Any],
+    signs: Signs = (),
 ) -> Reply:
     """Return the JSON object a vendor answers to one POST; sends it once.
+
+    `signs` is what its refusals mean.
 
     Raises:
         VendorError: the class that says what trying again would do.
@@ -134,7 +139,8 @@ def post(
             ) as response,
         ):
             if response.status_code != httpx.codes.OK:
-                raise classify.status(response, _beginning(response, deadline), clock.now())
+                said = _beginning(response, deadline)
+                raise classify.status(response, said, clock.now(), signs)
             raw = _body(response, deadline, call.entry.max_answer_bytes)
     except classify.TRANSPORT_ERRORS as error:
         # `from None`: the client's own message may quote a header, and with it the key.
@@ -150,6 +156,8 @@ class VendorApi:
     base_url: str
     api_key: Callable[[], str] = field(repr=False)
     clock: Clock
+    signs: ClassVar[Signs] = ()
+    """What the vendor's refusals mean."""
 
     def key(self) -> str:
         """Return the vendor's API key.
@@ -167,15 +175,23 @@ class VendorApi:
         return {"authorization": f"Bearer {self.key()}"}
 
     def post(
-        self, call: VendorCall, path: str, headers: Mapping[str, str], body: Mapping[str, Any]
+        self,
+        call: VendorCall,
+        path: str,
+        headers: Mapping[str, str],
+        body: Mapping[str, Any],
+        more_signs: Signs = (),
     ) -> Reply:
         """Return the JSON object that the vendor answers at `path`.
+
+        `more_signs` are those that hold for this call alone.
 
         Raises:
             VendorError: the class that says what trying again would do.
         """
         url = self.base_url + path
-        return post(self.client, self.clock, call, url, headers=headers, body=body)
+        signs = (*self.signs, *more_signs)
+        return post(self.client, self.clock, call, url, headers=headers, body=body, signs=signs)
 
 
 def _body(response: httpx.Response, deadline: Deadline, limit: int) -> bytes:

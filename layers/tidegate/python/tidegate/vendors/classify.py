@@ -1,12 +1,13 @@
 """The one place where what a vendor did becomes a class of `tidegate.errors`.
 
-Timeouts, broken connections, 408, 409, 425, 429 and 5xx may pass; 401, 402, 403 and a spent quota
-are our account's; every other status would come again, so it is not asked for twice.
+What a refusal says comes first, where its adapter's table knows it (`tidegate.vendors.meaning`).
+Else timeouts, broken connections, 408, 409, 425, 429 and 5xx may pass; 401, 402 and 403 are our
+account's; every other status would come again, so it is not asked for twice. Such a refusal is
+`known` if the vendor's words say that this request is why; else the cause may as well be ours (a
+model's wrong name, say), and meet every request.
 """
 
 from __future__ import annotations
-
-import json
 
 import httpcore
 import httpx
@@ -20,7 +21,8 @@ from tidegate.errors import (
     VendorTimeout,
     VendorUnreachable,
 )
-from tidegate.vendors.envelope import at, label
+from tidegate.vendors.envelope import label
+from tidegate.vendors.meaning import Meaning, Signs, meaning
 from tidegate.vendors.retry_after import seconds
 
 TRANSPORT_ERRORS: tuple[type[Exception], ...] = (
@@ -35,12 +37,16 @@ TRANSPORT_ERRORS: tuple[type[Exception], ...] = (
 )
 """Whatever an HTTP call may raise, of httpx and of the httpcore below it."""
 
+_MEANT: dict[Meaning, type[VendorError]] = {
+    "account": VendorAccount,
+    "refused": VendorRefused,
+    "passing": VendorFailed,
+}
 _ACCOUNT = frozenset({401, 402, 403})
 _PASSING = frozenset({408, 409, 425})
 _BUSY = frozenset({503, 529})
-_SPENT = frozenset({"insufficient_quota", "billing_hard_limit_reached", "billing_not_active"})
-"""OpenAI reports an unpaid account as 429 (platform.openai.com/docs/guides/error-codes), and for
-pictures as 400: waiting does not cure it, and no job should burn its attempts or end on it."""
+_TOO_LARGE = 413
+"""It needs no words: no other request is refused for the size of this one."""
 
 
 def transport(error: Exception) -> VendorError:
@@ -51,23 +57,26 @@ def transport(error: Exception) -> VendorError:
     return VendorUnreachable(f"the connection to the vendor failed ({kind})")
 
 
-def status(response: httpx.Response, body: bytes, now: float) -> VendorError:
+def status(response: httpx.Response, body: bytes, now: float, signs: Signs) -> VendorError:
     """Return what a response other than 200 means.
 
     Args:
         response: only its status and headers are used.
-        body: what could be read of its body; looked at for an error code, never quoted.
+        body: what could be read of its body; looked at for what it means, never quoted.
         now: seconds since the epoch, where the response carries no `Date`.
+        signs: what this vendor's refusals mean.
     """
     code = response.status_code
     wait = seconds(response.headers, now)
-    kind = _class(code, wait, body)
-    return kind(
-        f"the vendor answered {code}",
-        vendor_status=code,
-        retry_after=wait,
-        request_id=request_id(response.headers),
-    )
+    meant = meaning(code, body, signs)
+    kind = _class(code, wait) if meant is None else _MEANT[meant]
+    detail, named = f"the vendor answered {code}", request_id(response.headers)
+    if kind is VendorRefused:
+        known = meant is not None or code == _TOO_LARGE
+        return VendorRefused(
+            detail, vendor_status=code, retry_after=wait, request_id=named, known=known
+        )
+    return kind(detail, vendor_status=code, retry_after=wait, request_id=named)
 
 
 def request_id(headers: httpx.Headers) -> str | None:
@@ -75,8 +84,8 @@ def request_id(headers: httpx.Headers) -> str | None:
     return label(headers.get("x-request-id") or headers.get("request-id"))
 
 
-def _class(code: int, wait: float | None, body: bytes) -> type[VendorError]:
-    if code in _ACCOUNT or (code in {400, 429} and not _SPENT.isdisjoint(_error_codes(body))):
+def _class(code: int, wait: float | None) -> type[VendorError]:
+    if code in _ACCOUNT:
         return VendorAccount
     if code == 429 or (code in _BUSY and wait is not None):
         return VendorThrottled
@@ -84,12 +93,3 @@ def _class(code: int, wait: float | None, body: bytes) -> type[VendorError]:
         # 1xx and 2xx other than 200: no answer, yet no refusal either.
         return VendorFailed
     return VendorRefused
-
-
-def _error_codes(body: bytes) -> set[str | None]:
-    try:
-        data = json.loads(body)
-    except (ValueError, RecursionError):
-        return set()
-    # Which of the two holds it differs; the other may be the status again.
-    return {label(at(data, "error", "code")), label(at(data, "error", "type"))}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from tidegate.vendors import prompt
+from tidegate.vendors import cohere_errors, prompt
 from tidegate.vendors.base import VendorAnswer, VendorApi, VendorCall
-from tidegate.vendors.envelope import Finish, label
+from tidegate.vendors.envelope import Finish, Reply, label
+from tidegate.vendors.meaning import Signs
 
 _PARAMETERS = {
     "temperature": "temperature",
@@ -29,6 +30,8 @@ _FINISH: dict[str, Finish] = {
 class CohereChat(VendorApi):
     """Tasks chat, code and extract through the chat API."""
 
+    signs: ClassVar[Signs] = cohere_errors.SIGNS
+
     def call(self, call: VendorCall) -> VendorAnswer:
         """Return the text parts, joined.
 
@@ -45,12 +48,19 @@ class CohereChat(VendorApi):
             text=text,
             images=(),
             finish=finish,
-            input_tokens=reply.count("usage", "tokens", "input_tokens"),
-            output_tokens=reply.count("usage", "tokens", "output_tokens"),
+            input_tokens=_billed(reply, "input_tokens"),
+            output_tokens=_billed(reply, "output_tokens"),
             request_id=reply.request_id,
             # The answer names no model; it is the one that was asked for.
             vendor_model=label(reply.at("model")),
         )
+
+
+def _billed(reply: Reply, side: str) -> int | None:
+    """Return what is billed (docs.cohere.com/docs/how-does-cohere-pricing-work), if it is said;
+    else what was processed, which counts the vendor's own instructions too."""
+    billed = reply.count("usage", "billed_units", side)
+    return billed or reply.count("usage", "tokens", side)
 
 
 def _body(call: VendorCall) -> dict[str, Any]:

@@ -29,11 +29,16 @@ class Reply:
         """Return the member at a path, or None."""
         return at(self.body, *path)
 
-    def count(self, *path: str | int) -> int:
-        """Return the number of tokens at a path; 0 where there is no sensible one."""
+    def count(self, *path: str | int) -> int | None:
+        """Return the number of tokens at a path; None where there is none that can be read.
+
+        `512.0` is 512. A text is no number, whatever is in it.
+        """
         value = self.at(*path)
-        sensible = isinstance(value, int) and not isinstance(value, bool)
-        return value if sensible and 0 <= value <= _MAX_COUNT else 0
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            return None
+        whole = isinstance(value, int) or value.is_integer()
+        return int(value) if whole and 0 <= value <= _MAX_COUNT else None
 
     def finish(self, endings: Mapping[str, Finish], *path: str | int) -> Finish:
         """Return how the answer ended, by the vendor's word for it at a path.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
-from tidegate.vendors import prompt
+from tidegate.vendors import openai_errors, prompt
 from tidegate.vendors.base import VendorAnswer, VendorApi, VendorCall
 from tidegate.vendors.envelope import Finish, label
+from tidegate.vendors.meaning import Signs
 
 _PARAMETERS = ("temperature", "top_p", "max_tokens", "seed")
 _FINISH: dict[str, Finish] = {"stop": "complete", "length": "truncated"}
@@ -17,13 +18,17 @@ _FINISH: dict[str, Finish] = {"stop": "complete", "length": "truncated"}
 class OpenAIChat(VendorApi):
     """Tasks chat, code and extract through chat completions."""
 
+    signs: ClassVar[Signs] = openai_errors.SIGNS
+
     def call(self, call: VendorCall) -> VendorAnswer:
         """Return the first choice's text.
 
         Raises:
             VendorError: one of its subclasses.
         """
-        reply = self.post(call, "/chat/completions", self.bearer(), _body(call))
+        # A schema that the vendor does not take is this request's only if its partner sent one.
+        more = () if call.response_schema is None else openai_errors.SCHEMA_SIGNS
+        reply = self.post(call, "/chat/completions", self.bearer(), _body(call), more)
         message = reply.at("choices", 0, "message")
         reason = reply.at("choices", 0, "finish_reason")
         if not isinstance(message, dict):

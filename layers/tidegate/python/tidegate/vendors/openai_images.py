@@ -6,10 +6,12 @@ The API takes no seed: an entry's `seed` only tells one request from another.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
+from tidegate.vendors import openai_errors
 from tidegate.vendors.base import Image, VendorAnswer, VendorApi, VendorCall
 from tidegate.vendors.envelope import Reply, at, label
+from tidegate.vendors.meaning import Signs
 from tidegate.vendors.picture import NotAnImage, from_base64, from_data_url
 
 _SIZES = {"1:1": "1024x1024", "3:2": "1536x1024", "2:3": "1024x1536"}
@@ -18,6 +20,8 @@ _SIZES = {"1:1": "1024x1024", "3:2": "1536x1024", "2:3": "1024x1536"}
 @dataclass(frozen=True, slots=True)
 class OpenAIImages(VendorApi):
     """Task image."""
+
+    signs: ClassVar[Signs] = openai_errors.SIGNS
 
     def call(self, call: VendorCall) -> VendorAnswer:
         """Return the images that came; of more than were asked for, one too many.
