@@ -82,12 +82,14 @@ def test_the_breaker_tells_who_looks_and_one_probe_closes_it(
     assert metrics(capsys)["BreakerOpened"] == [1]
     shown = turned(world, {"switch": "show"})["cool_down"]
     assert (shown["reason"], shown["in_a_row"], shown["rate"]) == ("failing", 1, 1)
-    world.deliver(MODEL)
-    assert metrics(capsys)["reason"] == "failing"
-    assert len(world.vendor.calls) == BREAKER.failures
-    work_for(world, 3)
+    world.pipeline.deliver(MODEL, most=1)  # it waits for the pause to end, and tries
     assert len(world.vendor.calls) == BREAKER.failures + 1
     assert turned(world, {"switch": "show"})["cool_down"]["in_a_row"] == 2
+    world.wait(1)
+    world.pipeline.deliver(MODEL, most=1)  # 4 s are longer than it waits
+    told = metrics(capsys)
+    assert (told["Deferrals"], told["reason"]) == ([1], "failing")
+    assert len(world.vendor.calls) == BREAKER.failures + 1
     world.settle()
     assert turned(world, {"switch": "show"})["cool_down"]["in_a_row"] == 0
     assert {job(world, each).status for each in ids} == {Status.COMPLETED}
