@@ -1,4 +1,4 @@
-"""Real Redis or Valkey servers: one node, or a cluster for tests."""
+"""Real Redis or Valkey servers: one node, a cluster of one as in the cloud, or one of many."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from redis import Redis
 from redis.exceptions import RedisError
@@ -48,7 +49,10 @@ def binary() -> str:
 def start_node(
     folder: Path, port: int | None = None, *, cluster: bool = False
 ) -> tuple[Child, int]:
-    """Start one node that keeps nothing on disk; return it and its port."""
+    """Start one node that keeps nothing on disk; return it and its port.
+
+    One for a cluster has no slots yet.
+    """
     if port is None:
         port = free_port(12_000, 20_000, also=BUS_OFFSET) if cluster else free_port()
     name = f"redis-{port}" if cluster else "redis"
@@ -68,12 +72,33 @@ def start_node(
     return child, port
 
 
+def start_alone(folder: Path, port: int | None = None) -> tuple[Child, int]:
+    """Start a cluster of one node, which is what ElastiCache Serverless looks like to a client."""
+    child, port = start_node(folder, port, cluster=True)
+    try:
+        _form_cluster([port])
+    except BaseException:
+        child.stop()
+        raise
+    return child, port
+
+
 @contextmanager
 def single(folder: Path) -> Iterator[str]:
     """Run one node; yield its URL `redis://…/0`."""
     child, port = start_node(folder)
     try:
         yield f"redis://{LOOPBACK}:{port}/0"
+    finally:
+        child.stop()
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[str]:
+    """Run a cluster of one node; yield its URL `redis+cluster://…`."""
+    child, port = start_alone(folder)
+    try:
+        yield clustered(f"redis://{LOOPBACK}:{port}/0")
     finally:
         child.stop()
 
@@ -93,6 +118,16 @@ def cluster(folder: Path, nodes: int = 3) -> Iterator[str]:
             ports.append(port)
         _form_cluster(ports)
         yield f"redis+cluster://{LOOPBACK}:{ports[0]}"
+
+
+def plain(url: str) -> str:
+    """Return the URL for any client, of the one node that a URL of ours names."""
+    return f"redis://{urlsplit(url).netloc}/0"
+
+
+def clustered(url: str) -> str:
+    """Return the URL with which functions take the node at `url` for one of a cluster."""
+    return f"redis+cluster://{urlsplit(url).netloc}"
 
 
 def cluster_ports(url: str) -> list[int]:

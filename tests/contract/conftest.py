@@ -76,11 +76,9 @@ def valkey(redis_url: str) -> Iterator[Valkey]:
 
 
 @pytest.fixture
-def no_valkey() -> Iterator[Valkey]:
+def no_valkey(dead_redis_url: str) -> Iterator[Valkey]:
     """A Redis that is not there."""
-    door = Valkey(
-        RedisSettings("redis://127.0.0.1:1/0", None, None, "us-east-1"), None, SystemClock()
-    )
+    door = Valkey(RedisSettings(dead_redis_url, None, None, "us-east-1"), None, SystemClock())
     yield door
     door.close()
 
