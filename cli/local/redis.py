@@ -76,7 +76,7 @@ def start_alone(folder: Path, port: int | None = None) -> tuple[Child, int]:
     """Start a cluster of one node, which is what ElastiCache Serverless looks like to a client."""
     child, port = start_node(folder, port, cluster=True)
     try:
-        _form_cluster([port])
+        form([port])
     except BaseException:
         child.stop()
         raise
@@ -116,7 +116,7 @@ def cluster(folder: Path, nodes: int = 3) -> Iterator[str]:
             child, port = start_node(folder, cluster=True)
             running.callback(child.stop)
             ports.append(port)
-        _form_cluster(ports)
+        form(ports)
         yield f"redis+cluster://{LOOPBACK}:{ports[0]}"
 
 
@@ -153,8 +153,12 @@ def _client(port: int) -> Redis:
     return Redis(host=LOOPBACK, port=port, decode_responses=True, socket_timeout=5)
 
 
-def _form_cluster(ports: list[int], patience: float = 30) -> None:
-    """Share the slots out, introduce every node to the first, wait until all agree."""
+def form(ports: list[int], patience: float = 30) -> None:
+    """Share the slots out, introduce every node to the first, wait until all agree.
+
+    Raises:
+        StartFailed: they did not within `patience` seconds.
+    """
     share = -(-SLOTS // len(ports))
     for index, port in enumerate(ports):
         slots = range(index * share, min((index + 1) * share, SLOTS))
@@ -164,6 +168,15 @@ def _form_cluster(ports: list[int], patience: float = 30) -> None:
             client.execute_command("CLUSTER SET-CONFIG-EPOCH", index + 1)
             if index:
                 client.execute_command("CLUSTER MEET", LOOPBACK, ports[0])
+    agreed(ports, patience)
+
+
+def agreed(ports: list[int], patience: float = 30) -> None:
+    """Wait until all nodes say that the cluster is whole.
+
+    Raises:
+        StartFailed: they did not within `patience` seconds.
+    """
     until = time.monotonic() + patience
     while not all(_agrees(port, len(ports)) for port in ports):
         if time.monotonic() > until:

@@ -18,6 +18,7 @@ from cli.local import redis
 from tests import moto_memory, moto_snapshots
 from tests.contract import virtual
 from tests.contract.caching import CHAT, PRICE, numbered, priced, with_cache
+from tests.contract.virtual import StrictValkey
 from tests.contract.world import World, deployed
 from tests.patience import REDIS
 from tests.pipeline import Pipeline, catalogue, create_tables_and_queues
@@ -70,7 +71,8 @@ def aws(_moto: MockAWS) -> None:
 
 @pytest.fixture
 def valkey(redis_url: str) -> Iterator[Valkey]:
-    door = Valkey(RedisSettings(redis_url, None, None, "us-east-1"), None, SystemClock(), REDIS)
+    settings = RedisSettings(redis_url, None, None, "us-east-1")
+    door = StrictValkey(settings, None, SystemClock(), REDIS)
     yield door
     door.close()
 
@@ -103,7 +105,8 @@ def deploy(_one_cloud: None, redis_single: str) -> Iterator[Callable[..., Pipeli
     """Make pipelines of an emptied deployment, on one node of Redis."""
     virtual.empty_moto()
     redis.flush(redis_single)
-    door = Valkey(RedisSettings(redis_single, None, None, "us-east-1"), None, SystemClock(), REDIS)
+    settings = RedisSettings(redis_single, None, None, "us-east-1")
+    door = StrictValkey(settings, None, SystemClock(), REDIS)
     yield functools.partial(Pipeline, door)
     door.close()
 

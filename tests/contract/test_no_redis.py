@@ -73,7 +73,7 @@ def read_only(url: str, _proxy: Proxy) -> Iterator[None]:
 
 
 def _works(client: Redis) -> bool:
-    """Return whether a node works as before: a cluster's settles a moment after it has its slots."""
+    """Return whether a node works: a cluster's does a moment after it has its slots again."""
     try:
         return bool(client.set("works", 1, ex=1))
     except RedisError:

@@ -75,8 +75,7 @@ class Valkey:
 
     def get_many(self, keys: Sequence[str]) -> list[str | None]:
         """Return the values of keys."""
-        _one_slot(keys)
-        return cast("list[str | None]", self._do(lambda client: client.mget(keys)))
+        return cast("list[str | None]", self._do(lambda client: client.mget(_of_one_slot(keys))))
 
     def get(self, key: str) -> str | None:
         """Return the value of a key."""
@@ -105,16 +104,15 @@ class Valkey:
 
     def run(self, script: str, keys: Sequence[str], args: Sequence[str | int]) -> Any:
         """Return what a script of `doors/lua` returns."""
-        _one_slot(keys)
-        return self._do(lambda client: self._script(client, script)(keys=keys, args=args))
+        return self._do(
+            lambda client: self._script(client, script)(keys=_of_one_slot(keys), args=args)
+        )
 
     def together(self, calls: Sequence[Values | Script]) -> list[Any]:
         """Return the replies to calls that are sent at once, each as if it were alone.
 
         They are independent: when they fail, some may have been executed.
         """
-        for call in calls:
-            _one_slot(call.keys)
         return cast("list[Any]", self._do(lambda client: self._replies(client, calls)))
 
     def close(self) -> None:
@@ -145,11 +143,12 @@ class Valkey:
     def _replies(self, client: Redis | RedisCluster, calls: Sequence[Values | Script]) -> list[Any]:
         pipe: Any = client.pipeline(transaction=False)
         for call in calls:
+            keys = _of_one_slot(call.keys)
             if isinstance(call, Values):
-                pipe.execute_command("MGET", *call.keys)
+                pipe.execute_command("MGET", *keys)
             else:
                 sha = self._script(client, call.name).sha
-                pipe.execute_command("EVALSHA", sha, len(call.keys), *call.keys, *call.args)
+                pipe.execute_command("EVALSHA", sha, len(keys), *keys, *call.args)
         replies: list[Any] = pipe.execute(raise_on_error=False)
         for at, (call, reply) in enumerate(zip(calls, replies, strict=True)):
             if isinstance(call, Script) and isinstance(reply, NoScriptError):  # a new server
@@ -175,14 +174,15 @@ class Valkey:
         return self._client
 
 
-def _one_slot(keys: Sequence[str]) -> None:
-    """Hold one node to what a cluster demands (redis.io: cluster specification, hash tags).
+def _of_one_slot(keys: Sequence[str]) -> Sequence[str]:
+    """Return the keys, holding one node to what a cluster demands (redis.io: cluster specification).
 
     Raises:
         CacheRefused: the keys are of more than one slot.
     """
     if len({key_slot(key.encode()) for key in keys}) > 1:
         raise CacheRefused("the keys of one call are of more than one slot")
+    return keys
 
 
 def positive_millis(seconds: float) -> int:
