@@ -175,7 +175,7 @@ class Valkey:
 
 
 def _of_one_slot(keys: Sequence[str]) -> Sequence[str]:
-    """Return the keys, holding one node to what a cluster demands (redis.io: cluster specification).
+    """Return keys, one node held to what a cluster demands (redis.io: cluster specification).
 
     Raises:
         CacheRefused: the keys are of more than one slot.
