@@ -134,5 +134,4 @@ def client(
     plain = f"redis://{rest}"
     if "+cluster" not in scheme:
         return Redis.from_url(plain, **options)
-    # Else a cluster that has no slots yet ends in an IndexError.
-    return RedisCluster.from_url(plain, require_full_coverage=True, **options)
+    return RedisCluster.from_url(plain, **options)
