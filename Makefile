@@ -13,7 +13,7 @@ CDK := $(NODE) cdk
 LOCK := $(UV) pip compile --universal --python-version 3.11 --python $(PY) --generate-hashes \
 	--no-emit-index-url --no-header --no-annotate $(LOCK_FLAGS)
 
-LOCAL_CONTEXT := -c redis_url=redis://127.0.0.1:6379/0 -c vendor_url=http://127.0.0.1:9100
+LOCAL_CONTEXT := -c redis_url=redis+cluster://127.0.0.1:6379 -c vendor_url=http://127.0.0.1:9100
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo up down test bench check synth deploy lock

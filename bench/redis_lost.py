@@ -118,7 +118,7 @@ def replaceable(stage: Rig) -> Iterator[Callable[[], None]]:
     def restart() -> None:
         os.killpg(others[-1].group if others else stage.info.processes["redis"], signal.SIGKILL)
         time.sleep(AWAY)
-        others.append(redis.start_node(Path(home), address.port)[0])
+        others.append(redis.start_alone(Path(home), address.port)[0])
 
     with tempfile.TemporaryDirectory() as home:
         try:

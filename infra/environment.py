@@ -115,7 +115,7 @@ def read(context: Context) -> EnvironmentConfig:
 
 
 def _local(context: Context) -> EnvironmentConfig:
-    redis_url = _required(context, "redis_url", "local", "redis://127.0.0.1:6379/0")
+    redis_url = _required(context, "redis_url", "local", "redis+cluster://127.0.0.1:6379")
     if not redis_url.startswith(("redis://", "rediss://", "redis+cluster://", "rediss+cluster://")):
         raise EnvironmentRefused(f"redis_url={redis_url}: not a redis:// URL")
     vendor_url = _required(context, "vendor_url", "local", "http://127.0.0.1:9100").rstrip("/")

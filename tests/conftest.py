@@ -68,6 +68,26 @@ def redis_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield url
 
 
+@pytest.fixture(scope="session")
+def redis_alone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """`redis+cluster://…` of a cluster of one node, which a proxy can stand before."""
+    with redis.alone(tmp_path_factory.mktemp("alone")) as url:
+        yield url
+
+
+@pytest.fixture(scope="session", params=["single", "alone"])
+def redis_node(request: pytest.FixtureRequest) -> str:
+    """One node, once by its own client, once by a cluster's: what the cloud uses."""
+    url: str = request.getfixturevalue(f"redis_{request.param}")
+    return url
+
+
+@pytest.fixture(params=["redis", "redis+cluster"])
+def dead_redis_url(request: pytest.FixtureRequest) -> str:
+    """Where nothing listens, once for each client."""
+    return f"{request.param}://127.0.0.1:1/0"
+
+
 @pytest.fixture(params=["single", "cluster"])
 def redis_url(request: pytest.FixtureRequest) -> str:
     """Empty Redis, once as one node, once as a cluster."""

@@ -12,6 +12,7 @@ from redis import Redis
 
 from bench.deployed.killer import Step
 from bench.deployed.rig import Rig, insist
+from cli.local.redis import clustered
 from tidegate.clock import SystemClock
 from tidegate.doors.cache import Cache, Negative
 from tidegate.doors.envelope import sealed
@@ -117,7 +118,7 @@ def _job_key(rig: Rig, body: dict[str, Any], mark: str) -> str:
 
 @contextmanager
 def _cache(rig: Rig) -> Iterator[Cache]:
-    settings = RedisSettings(rig.info.redis_url, None, None, rig.info.region)
+    settings = RedisSettings(clustered(rig.info.redis_url), None, None, rig.info.region)
     valkey = connect(settings, SystemClock())
     try:
         yield Cache(valkey)

@@ -10,6 +10,7 @@ from bench.deployed.call import ROLES, Watch
 from bench.deployed.http_relay import http_relay
 from bench.deployed.redis_relay import redis_relay
 from bench.deployed.steps import aws_step
+from cli.local import redis
 from cli.local.stack import StackInfo, client
 
 
@@ -28,7 +29,9 @@ def redirected(info: StackInfo, watch: Watch) -> Iterator[None]:
                 "AWS_ENDPOINT_URL": opened.enter_context(
                     http_relay(role, info.aws_endpoint, group, aws_step, watch)
                 ),
-                "REDIS_URL": opened.enter_context(redis_relay(role, info.redis_url, group, watch)),
+                "REDIS_URL": opened.enter_context(
+                    redis_relay(role, redis.clustered(info.redis_url), group, watch)
+                ),
             }
             if role == "worker":
                 changes["VENDOR_BASE_URL"] = opened.enter_context(

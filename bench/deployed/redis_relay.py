@@ -79,6 +79,15 @@ def writes(connection: socket.socket) -> Iterator[tuple[list[list[bytes]], bytes
             sent = b""
 
 
+def announced(reply: bytes, port: int, here: int) -> bytes:
+    """Return a reply in which a cluster's node says that it is at another port.
+
+    Of a node `CLUSTER SLOTS` says its address, its port and its id of forty characters
+    (redis.io: CLUSTER SLOTS); a client goes on to where that says.
+    """
+    return reply.replace(b":%d\r\n$40\r\n" % port, b":%d\r\n$40\r\n" % here)
+
+
 class _Server(ThreadingTCPServer):
     daemon_threads = True
     request_queue_size = 64
@@ -86,6 +95,7 @@ class _Server(ThreadingTCPServer):
     def __init__(self, role: str, upstream: str, group: int, watch: Watch) -> None:
         self.role, self.group, self.watch = role, group, watch
         address = urlsplit(upstream)
+        self.scheme = address.scheme
         self.upstream = (address.hostname or LOOPBACK, address.port or 6379)
         super().__init__((LOOPBACK, 0), _Relay)
 
@@ -119,17 +129,17 @@ class _Relay(StreamRequestHandler):
                     server.watch.kill(call, "after")
                 if when == "after" or not all(answers):
                     return
-                self.wfile.write(b"".join(answers))
+                self.wfile.write(announced(b"".join(answers), server.upstream[1], int(ours)))
 
 
 @contextmanager
 def redis_relay(role: str, upstream: str, group: int, watch: Watch) -> Iterator[str]:
-    """Run a relay to the Redis at `upstream` for processes of a group; yield its URL."""
+    """Run a relay to the one node at `upstream` for processes of a group; yield its URL."""
     server = _Server(role, upstream, group, watch)
     thread = threading.Thread(target=server.serve_forever, args=(0.1,), daemon=True)
     thread.start()
     try:
-        yield f"redis://{LOOPBACK}:{server.server_address[1]}/0"
+        yield f"{server.scheme}://{LOOPBACK}:{server.server_address[1]}/0"
     finally:
         server.shutdown()
         server.server_close()

@@ -12,7 +12,17 @@ from typing import Any
 
 from tidegate.rules.job import Status
 
-_CONNECTING = {"HELLO", "CLIENT", "AUTH", "SELECT", "SCRIPT", "PING", "READONLY"}
+_CONNECTING = {
+    "HELLO",
+    "CLIENT",
+    "AUTH",
+    "SELECT",
+    "SCRIPT",
+    "PING",
+    "READONLY",
+    "CLUSTER",
+    "COMMAND",
+}
 
 _PUTS = {"claim": "accept", "ledger": "credit"}
 """What a transaction does, by what it puts first."""

@@ -1,4 +1,4 @@
-"""Real Redis or Valkey servers: one node, or a cluster for tests."""
+"""Real Redis or Valkey servers: one node, a cluster of one as in the cloud, or one of many."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from redis import Redis
 from redis.exceptions import RedisError
@@ -48,7 +49,10 @@ def binary() -> str:
 def start_node(
     folder: Path, port: int | None = None, *, cluster: bool = False
 ) -> tuple[Child, int]:
-    """Start one node that keeps nothing on disk; return it and its port."""
+    """Start one node that keeps nothing on disk; return it and its port.
+
+    One for a cluster has no slots yet.
+    """
     if port is None:
         port = free_port(12_000, 20_000, also=BUS_OFFSET) if cluster else free_port()
     name = f"redis-{port}" if cluster else "redis"
@@ -68,12 +72,33 @@ def start_node(
     return child, port
 
 
+def start_alone(folder: Path, port: int | None = None) -> tuple[Child, int]:
+    """Start a cluster of one node, which is what ElastiCache Serverless looks like to a client."""
+    child, port = start_node(folder, port, cluster=True)
+    try:
+        form([port])
+    except BaseException:
+        child.stop()
+        raise
+    return child, port
+
+
 @contextmanager
 def single(folder: Path) -> Iterator[str]:
     """Run one node; yield its URL `redis://…/0`."""
     child, port = start_node(folder)
     try:
         yield f"redis://{LOOPBACK}:{port}/0"
+    finally:
+        child.stop()
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[str]:
+    """Run a cluster of one node; yield its URL `redis+cluster://…`."""
+    child, port = start_alone(folder)
+    try:
+        yield clustered(f"redis://{LOOPBACK}:{port}/0")
     finally:
         child.stop()
 
@@ -91,8 +116,18 @@ def cluster(folder: Path, nodes: int = 3) -> Iterator[str]:
             child, port = start_node(folder, cluster=True)
             running.callback(child.stop)
             ports.append(port)
-        _form_cluster(ports)
+        form(ports)
         yield f"redis+cluster://{LOOPBACK}:{ports[0]}"
+
+
+def plain(url: str) -> str:
+    """Return the URL for any client, of the one node that a URL of ours names."""
+    return f"redis://{urlsplit(url).netloc}/0"
+
+
+def clustered(url: str) -> str:
+    """Return the URL with which functions take the node at `url` for one of a cluster."""
+    return f"redis+cluster://{urlsplit(url).netloc}"
 
 
 def cluster_ports(url: str) -> list[int]:
@@ -118,8 +153,12 @@ def _client(port: int) -> Redis:
     return Redis(host=LOOPBACK, port=port, decode_responses=True, socket_timeout=5)
 
 
-def _form_cluster(ports: list[int], patience: float = 30) -> None:
-    """Share the slots out, introduce every node to the first, wait until all agree."""
+def form(ports: list[int], patience: float = 30) -> None:
+    """Share the slots out, introduce every node to the first, wait until all agree.
+
+    Raises:
+        StartFailed: they did not within `patience` seconds.
+    """
     share = -(-SLOTS // len(ports))
     for index, port in enumerate(ports):
         slots = range(index * share, min((index + 1) * share, SLOTS))
@@ -129,6 +168,15 @@ def _form_cluster(ports: list[int], patience: float = 30) -> None:
             client.execute_command("CLUSTER SET-CONFIG-EPOCH", index + 1)
             if index:
                 client.execute_command("CLUSTER MEET", LOOPBACK, ports[0])
+    agreed(ports, patience)
+
+
+def agreed(ports: list[int], patience: float = 30) -> None:
+    """Wait until all nodes say that the cluster is whole.
+
+    Raises:
+        StartFailed: they did not within `patience` seconds.
+    """
     until = time.monotonic() + patience
     while not all(_agrees(port, len(ports)) for port in ports):
         if time.monotonic() > until:

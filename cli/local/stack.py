@@ -60,6 +60,9 @@ class StackInfo:
     aws_endpoint: str
     region: str
     redis_url: str
+    """The one node, for any client: `redis-cli -u`, `redis.Redis.from_url`."""
+    redis_client: str
+    """`cluster`: what the functions take the node for, as in the cloud."""
     vendor_url: str
     queues: dict[str, str]
     """URL by model."""
@@ -114,7 +117,7 @@ def running_stack(
         written = folder / STACK_FILE
         written.unlink(missing_ok=True)
         report("starting Redis, the vendor and the emulator")
-        cache, port = redis.start_node(folder)
+        cache, port = redis.start_alone(folder)
         running.callback(cache.stop)
         vendor, vendor_url = start_vendor(folder, latency_ms, vendor_options)
         running.callback(vendor.stop)
@@ -123,7 +126,8 @@ def running_stack(
         running.callback(emulator.stop)
         report("deploying the application to it (cdk bootstrap, synth, deploy)")
         redis_url = f"redis://{LOOPBACK}:{port}/0"
-        context = {"env": ENVIRONMENT, "redis_url": redis_url, "vendor_url": vendor_url}
+        context = {"env": ENVIRONMENT, "vendor_url": vendor_url}
+        context["redis_url"] = redis.clustered(redis_url)
         if overlay is not None:
             context["overlay"] = str(overlay.resolve())
         outputs = deploy(folder, endpoint, context)
@@ -132,8 +136,12 @@ def running_stack(
             aws_endpoint=endpoint,
             region=REGION,
             redis_url=redis_url,
+            redis_client="cluster",
             vendor_url=vendor_url,
-            processes={child.name: child.group for child in (cache, vendor, emulator)},
+            processes={
+                name: child.group
+                for name, child in {"redis": cache, "vendor": vendor, "emulator": emulator}.items()
+            },
             **_deployed(endpoint, outputs),
         )
         report("waiting for the API to answer")

@@ -18,6 +18,7 @@ from cli.local import redis
 from tests import moto_memory, moto_snapshots
 from tests.contract import virtual
 from tests.contract.caching import CHAT, PRICE, numbered, priced, with_cache
+from tests.contract.virtual import StrictValkey
 from tests.contract.world import World, deployed
 from tests.patience import REDIS
 from tests.pipeline import Pipeline, catalogue, create_tables_and_queues
@@ -70,17 +71,16 @@ def aws(_moto: MockAWS) -> None:
 
 @pytest.fixture
 def valkey(redis_url: str) -> Iterator[Valkey]:
-    door = Valkey(RedisSettings(redis_url, None, None, "us-east-1"), None, SystemClock(), REDIS)
+    settings = RedisSettings(redis_url, None, None, "us-east-1")
+    door = StrictValkey(settings, None, SystemClock(), REDIS)
     yield door
     door.close()
 
 
 @pytest.fixture
-def no_valkey() -> Iterator[Valkey]:
+def no_valkey(dead_redis_url: str) -> Iterator[Valkey]:
     """A Redis that is not there."""
-    door = Valkey(
-        RedisSettings("redis://127.0.0.1:1/0", None, None, "us-east-1"), None, SystemClock()
-    )
+    door = Valkey(RedisSettings(dead_redis_url, None, None, "us-east-1"), None, SystemClock())
     yield door
     door.close()
 
@@ -105,7 +105,8 @@ def deploy(_one_cloud: None, redis_single: str) -> Iterator[Callable[..., Pipeli
     """Make pipelines of an emptied deployment, on one node of Redis."""
     virtual.empty_moto()
     redis.flush(redis_single)
-    door = Valkey(RedisSettings(redis_single, None, None, "us-east-1"), None, SystemClock(), REDIS)
+    settings = RedisSettings(redis_single, None, None, "us-east-1")
+    door = StrictValkey(settings, None, SystemClock(), REDIS)
     yield functools.partial(Pipeline, door)
     door.close()
 

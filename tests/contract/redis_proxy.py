@@ -12,6 +12,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from enum import StrEnum
+from urllib.parse import urlsplit, urlunsplit
 
 GREETING = re.compile(rb"\*\d+\r\n\$\d+\r\n(HELLO|AUTH|CLIENT|SELECT|COMMAND|CLUSTER)\r\n", re.I)
 CHUNK = 1 << 16
@@ -104,8 +105,13 @@ class Proxy:
                     return
                 elif trouble is None:
                     asking = False
-                    client.sendall(data)
+                    client.sendall(self._announced(data))
                 # Stalled: nothing more is said, until the client hangs up.
+
+    def _announced(self, data: bytes) -> bytes:
+        """Return a reply in which a cluster's node says that it is here (`CLUSTER SLOTS`)."""
+        port, here = (b":%d\r\n$40\r\n" % each for each in (self._target[1], self.port))
+        return data.replace(port, here)
 
     def _strike(self, data: bytes) -> Trouble | None:
         with self._lock:
@@ -117,11 +123,10 @@ class Proxy:
 
 @contextmanager
 def before(url: str) -> Iterator[tuple[Proxy, str]]:
-    """Run a proxy before the node at `redis://host:port/0`; yield it and its own URL."""
-    address = url.removeprefix("redis://").split("/")[0]
-    host, _, port = address.partition(":")
-    proxy = Proxy(host, int(port))
+    """Run a proxy before the one node at a URL of either kind; yield it and its own URL."""
+    address = urlsplit(url)
+    proxy = Proxy(address.hostname or "", address.port or 0)
     try:
-        yield proxy, f"redis://127.0.0.1:{proxy.port}/0"
+        yield proxy, urlunsplit(address._replace(netloc=f"127.0.0.1:{proxy.port}"))
     finally:
         proxy.close()

@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 from moto.core.models import MockAWS
 from redis import Redis
+from redis.exceptions import RedisError
 
+from cli.local import redis
 from tests.contract.jobs import loaded
 from tests.contract.redis_proxy import Proxy, before
 from tests.contract.redis_proxy import Trouble as Kind
@@ -20,6 +22,7 @@ from tests.contract.test_accept import BODY
 from tests.contract.virtual import queue
 from tests.contract.waiting import MODEL, metrics
 from tests.contract.world import World, deployed
+from tests.patience import until
 from tidegate.doors.valkey import REST
 from tidegate.flows.setback import REDIS_DOWN_DELAY
 from tidegate.rules.job import Status
@@ -41,7 +44,7 @@ def unreachable(_url: str, proxy: Proxy) -> Iterator[None]:
 @contextmanager
 def slow(url: str, _proxy: Proxy) -> Iterator[None]:
     """The server itself stands still, and answers everything afterwards."""
-    with Redis.from_url(url) as client:
+    with Redis.from_url(redis.plain(url)) as client:
         server = client.info("server")["process_id"]
     os.kill(server, signal.SIGSTOP)
     try:
@@ -52,18 +55,34 @@ def slow(url: str, _proxy: Proxy) -> Iterator[None]:
 
 @contextmanager
 def read_only(url: str, _proxy: Proxy) -> Iterator[None]:
-    """The server is a replica, as after a failover that its clients have not seen."""
-    with Redis.from_url(url) as client:
-        client.execute_command("REPLICAOF", "127.0.0.1", "1")
+    """The server is a replica, as after a failover that its clients have not seen.
+
+    One of a cluster has no slots instead, as while nobody has taken over from another.
+    """
+    begin, end = ("REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE")
+    if url.startswith("redis+cluster://"):
+        every = " ".join(map(str, range(redis.SLOTS)))
+        begin, end = (f"CLUSTER DELSLOTS {every}", f"CLUSTER ADDSLOTS {every}")
+    with Redis.from_url(redis.plain(url)) as client:
+        client.execute_command(*begin.split())
         try:
             yield
         finally:
-            client.execute_command("REPLICAOF", "NO", "ONE")
+            client.execute_command(*end.split())
+            until(lambda: _works(client), patience=REST * 10, awaited="Redis that works")
+
+
+def _works(client: Redis) -> bool:
+    """Return whether a node works: a cluster's does a moment after it has its slots again."""
+    try:
+        return bool(client.set("works", 1, ex=1))
+    except RedisError:
+        return False
 
 
 @pytest.fixture(scope="module")
-def proxied(_moto: MockAWS, redis_single: str) -> Iterator[tuple[World, Proxy]]:
-    with before(redis_single) as (proxy, url), deployed(_moto, redis_single, url) as world:
+def proxied(_moto: MockAWS, redis_node: str) -> Iterator[tuple[World, Proxy]]:
+    with before(redis_node) as (proxy, url), deployed(_moto, redis_node, url) as world:
         yield world, proxy
 
 
@@ -75,7 +94,7 @@ def asked(n: int) -> dict[str, Any]:
 @pytest.mark.parametrize("trouble", [unreachable, slow, read_only], ids=lambda each: each.__name__)
 def test_nobody_calls_the_vendor_and_nothing_is_lost(
     proxied: tuple[World, Proxy],
-    redis_single: str,
+    redis_node: str,
     trouble: Trouble,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -83,7 +102,7 @@ def test_nobody_calls_the_vendor_and_nothing_is_lost(
     world.begin()
     first = world.post(asked(1), "a").json["id"]
     capsys.readouterr()
-    with trouble(redis_single, proxy):
+    with trouble(redis_node, proxy):
         begun = time.monotonic()
         assert world.deliver(MODEL) == 1
         assert time.monotonic() - begun < PATIENCE

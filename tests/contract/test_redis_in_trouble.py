@@ -17,8 +17,8 @@ Call = Callable[[], Any]
 
 
 @pytest.fixture(scope="module")
-def proxied(_moto: MockAWS, redis_single: str) -> Iterator[tuple[World, Proxy]]:
-    with before(redis_single) as (proxy, url), deployed(_moto, redis_single, url) as world:
+def proxied(_moto: MockAWS, redis_node: str) -> Iterator[tuple[World, Proxy]]:
+    with before(redis_node) as (proxy, url), deployed(_moto, redis_node, url) as world:
         yield world, proxy
 
 

@@ -14,12 +14,23 @@ from tests.fakes import FakeClock
 from tests.pipeline import REGION
 from tests.redis_time import pass_time
 from tidegate.doors.valkey import Valkey
+from tidegate.errors import CacheRefused
 from tidegate.settings import RedisSettings
 
 ACCOUNT = "123456789012"
 
 
-class WatchedValkey(Valkey):
+class StrictValkey(Valkey):
+    """The shipped door to Redis, where a mistake of ours fails a test instead of a call."""
+
+    def _do(self, call: Any) -> Any:
+        try:
+            return super()._do(call)
+        except CacheRefused as mistake:
+            raise AssertionError("Redis was asked for something it refuses") from mistake
+
+
+class WatchedValkey(StrictValkey):
     """The shipped door to Redis, through which the dead do nothing."""
 
     calls: list[str]

@@ -20,7 +20,7 @@ from tidegate.rules.catalogue import Catalogue, load
 
 ROOT = Path(__file__).resolve().parents[2]
 CATALOGUE = ROOT / "layers" / "tidegate" / "python" / "catalogue"
-LOCAL = {"redis_url": "redis://127.0.0.1:6379/0", "vendor_url": "http://127.0.0.1:9100"}
+LOCAL = {"redis_url": "redis+cluster://127.0.0.1:6379", "vendor_url": "http://127.0.0.1:9100"}
 CLOUD = ("dev", "staging", "prod")
 ENVIRONMENTS = ("local", *CLOUD)
 

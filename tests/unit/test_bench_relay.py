@@ -15,7 +15,11 @@ from bench.deployed.call import Call, When
 from bench.deployed.killer import Killer, Plan, Step
 from bench.deployed.redis_relay import redis_relay, taken, writes
 from bench.deployed.steps import looks, redis_step, scripts
+from tests.patience import REDIS
 from tests.properties import ANY_MACHINE
+from tidegate.clock import SystemClock
+from tidegate.doors.valkey import Valkey, Values
+from tidegate.settings import RedisSettings
 
 KEY = "a" * 64
 RATE = next(sha for sha, (name, _text) in scripts().items() if name == "rate_take").encode()
@@ -137,3 +141,14 @@ def test_replies_come_back_as_they_were_asked(redis_single: str) -> None:
         replies = pipe.set("tg:{a}:one", large).get("tg:{a}:one").mget("tg:{a}:one", "no").execute()
     assert replies == [True, large, [large, None]]
     assert "GET one" in " ".join(seen.steps)
+
+
+def test_a_clusters_client_stays_with_its_relay(redis_alone: str) -> None:
+    seen = Seen()
+    with redis_relay("api", redis_alone, os.getpgrp(), seen) as url:
+        assert url.startswith("redis+cluster://")
+        door = Valkey(RedisSettings(url, None, None, ""), None, SystemClock(), REDIS)
+        door.set("tg:{a}:one", "1", 60)
+        assert door.together([Values(("tg:{a}:one",)), Values(("tg:{b}:two",))]) == [["1"], [None]]
+        door.close()
+    assert [step for step in seen.steps if step] == ["Redis SET one", "Redis MGET one + MGET two"]

@@ -151,6 +151,10 @@ class CacheUnavailable(DoorError, code="cache_unavailable"):
     """Redis is out of reach, read-only or too slow."""
 
 
+class CacheRefused(CacheUnavailable, code="cache_refused"):
+    """What was asked of Redis is wrong, a mistake of ours; a request goes on as without Redis."""
+
+
 class ReferencesUnavailable(DoorError, code="references_unavailable"):
     """What an answer refers to could not be looked up: ours, and passing."""
 

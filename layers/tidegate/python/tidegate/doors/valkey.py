@@ -1,7 +1,7 @@
 """The connection to Redis or Valkey: one node or a cluster, short timeouts, scripts by file.
 
 redis-py's defaults hold a Lambda for a minute (5 s x 10 retries) and repeat what was executed; here
-a call is tried twice within about a second, and every script knows its own repetition.
+a call is tried twice, waits for a second in all, and every script knows its own repetition.
 """
 
 from __future__ import annotations
@@ -10,21 +10,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, cast
+from weakref import WeakSet
 
 from redis import Redis, RedisCluster
-from redis.backoff import ExponentialWithJitterBackoff
-from redis.exceptions import NoScriptError, RedisError
-from redis.retry import Retry
+from redis.crc import key_slot
+from redis.exceptions import NoScriptError
 
 from tidegate.clock import Clock
-from tidegate.errors import CacheUnavailable
+from tidegate.doors import valkey_client
+from tidegate.doors.valkey_client import AT_AN_END, REFUSALS, TROUBLE, Waits
+from tidegate.errors import CacheRefused, CacheUnavailable
 from tidegate.settings import RedisSettings
 
 if TYPE_CHECKING:
     from redis.credentials import CredentialProvider
 
 TIMEOUT = 0.5
-"""Seconds for a connection, and for a reply."""
+"""Seconds for a connection, and for a reply. A call waits for two of these in all."""
 
 REST = 1.0
 """Seconds without another try after a failure: a request that needs Redis twice waits once."""
@@ -49,8 +51,9 @@ class Script:
 class Valkey:
     """Redis commands and scripts, whose every failure is `CacheUnavailable`.
 
-    All keys of one call share one hash tag, so each call is one slot of a cluster. `together` sends
-    calls of several tags at once: one round trip, to as many nodes as they are on.
+    A mistake of ours is one, too (`CacheRefused`): it ends no request, and nobody calls a vendor
+    without a pace. All keys of one call share one hash tag, so each call is one slot of a cluster.
+    `together` sends calls of several tags at once: one round trip, to as many nodes as they are on.
     """
 
     def __init__(
@@ -66,11 +69,13 @@ class Valkey:
         self._rests_until = 0.0
         self._credentials = credentials
         self._client: Redis | RedisCluster | None = None
+        self._waits = Waits(timeout)
+        self._connections: WeakSet[Any] = WeakSet()
         self._scripts: dict[str, Any] = {}
 
     def get_many(self, keys: Sequence[str]) -> list[str | None]:
         """Return the values of keys."""
-        return cast("list[str | None]", self._do(lambda client: client.mget(keys)))
+        return cast("list[str | None]", self._do(lambda client: client.mget(_of_one_slot(keys))))
 
     def get(self, key: str) -> str | None:
         """Return the value of a key."""
@@ -78,7 +83,8 @@ class Valkey:
 
     def set(self, key: str, value: str, seconds: float) -> None:
         """Set a key for so many seconds."""
-        self._do(lambda client: client.set(key, value, px=positive_millis(seconds)))
+        millis = positive_millis(seconds)
+        self._do(lambda client: client.set(key, value, px=millis))
 
     def delete(self, key: str) -> None:
         """Remove a key."""
@@ -98,7 +104,9 @@ class Valkey:
 
     def run(self, script: str, keys: Sequence[str], args: Sequence[str | int]) -> Any:
         """Return what a script of `doors/lua` returns."""
-        return self._do(lambda client: self._script(client, script)(keys=keys, args=args))
+        return self._do(
+            lambda client: self._script(client, script)(keys=_of_one_slot(keys), args=args)
+        )
 
     def together(self, calls: Sequence[Values | Script]) -> list[Any]:
         """Return the replies to calls that are sent at once, each as if it were alone.
@@ -108,10 +116,11 @@ class Valkey:
         return cast("list[Any]", self._do(lambda client: self._replies(client, calls)))
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections, those of a client that never came to be among them."""
+        for connection in list(self._connections):
+            connection.disconnect()
+        self._connections.clear()
         if self._client is not None:
-            if isinstance(self._client, RedisCluster):  # its own `close` leaves them open
-                self._client.disconnect_connection_pools()  # type: ignore[no-untyped-call]
             self._client.close()
             self._client = None
             self._scripts.clear()
@@ -119,20 +128,27 @@ class Valkey:
     def _do(self, call: Any) -> Any:
         if self._clock.now() < self._rests_until:
             raise CacheUnavailable("Redis was out of reach a moment ago")
+        self._waits.begin()
         try:
             return call(self._connected())
-        except (RedisError, OSError) as error:
+        except TROUBLE as error:
+            if type(error) in REFUSALS:
+                raise CacheRefused(f"Redis refused a call: {type(error).__name__}") from error
             self._rests_until = self._clock.now() + REST
-            raise CacheUnavailable(f"Redis is out of reach: {type(error).__name__}") from error
+            if isinstance(error, AT_AN_END):
+                self.close()  # the next call asks the URL's host anew
+            why = type(error.__cause__ or error).__name__
+            raise CacheUnavailable(f"Redis is out of reach: {why}") from error
 
     def _replies(self, client: Redis | RedisCluster, calls: Sequence[Values | Script]) -> list[Any]:
         pipe: Any = client.pipeline(transaction=False)
         for call in calls:
+            keys = _of_one_slot(call.keys)
             if isinstance(call, Values):
-                pipe.execute_command("MGET", *call.keys)
+                pipe.execute_command("MGET", *keys)
             else:
                 sha = self._script(client, call.name).sha
-                pipe.execute_command("EVALSHA", sha, len(call.keys), *call.keys, *call.args)
+                pipe.execute_command("EVALSHA", sha, len(keys), *keys, *call.args)
         replies: list[Any] = pipe.execute(raise_on_error=False)
         for at, (call, reply) in enumerate(zip(calls, replies, strict=True)):
             if isinstance(call, Script) and isinstance(reply, NoScriptError):  # a new server
@@ -150,22 +166,23 @@ class Valkey:
 
     def _connected(self) -> Redis | RedisCluster:
         if self._client is None:
-            url = self._settings.url
-            options: dict[str, Any] = {
-                "socket_timeout": self._timeout,
-                "socket_connect_timeout": self._timeout,
-                "decode_responses": True,
-                # A damaged value may be no text; it must be found out, not break the reading.
-                "encoding_errors": "surrogateescape",
-                "retry": Retry(ExponentialWithJitterBackoff(base=0.02, cap=0.1), 1),
-            }
-            if self._credentials is not None:
-                options["credential_provider"] = self._credentials
-            if "+cluster://" in url:
-                self._client = RedisCluster.from_url(url.replace("+cluster", ""), **options)
-            else:
-                self._client = Redis.from_url(url, **options)
+            tls = self._settings.url.startswith("rediss")
+            kind = valkey_client.connections(tls, self._waits, self._connections)
+            self._client = valkey_client.client(
+                self._settings, self._credentials, self._timeout, kind
+            )
         return self._client
+
+
+def _of_one_slot(keys: Sequence[str]) -> Sequence[str]:
+    """Return keys, one node held to what a cluster demands (redis.io: cluster specification).
+
+    Raises:
+        CacheRefused: the keys are of more than one slot.
+    """
+    if len({key_slot(key.encode()) for key in keys}) > 1:
+        raise CacheRefused("the keys of one call are of more than one slot")
+    return keys
 
 
 def positive_millis(seconds: float) -> int:
