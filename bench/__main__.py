@@ -12,6 +12,7 @@ PARTS = {
     "crowd": ("bench.crowd",),
     "stampede": ("bench.stampede",),
     "gate": ("bench.gate",),
+    "parser_bounds": ("bench.parser_bounds",),
     "hit_path": ("bench.hit_path",),
     "kills": ("bench.kills",),
     "redis_lost": ("bench.redis_lost",),

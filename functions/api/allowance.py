@@ -27,8 +27,8 @@ _KEPT = "rate_limit_fields"
 def counted(app: APIGatewayRestResolver, api: Api, event: APIGatewayProxyEvent) -> Iterator[Post]:
     """Give the block the post of a partner; when it ends, the post is counted, whatever came of it.
 
-    It is counted on the way, in the round trip that looks into the cache. A post that is refused
-    before is counted here, and refused for the limit first of all.
+    It is counted on the way, at the latest in the round trip that looks into the cache. A post
+    that is refused before is counted here, and refused for the limit first of all.
 
     Raises:
         Unauthenticated: the request came past the authorizer.

@@ -17,6 +17,7 @@ from tidegate.doors.line import Line
 from tidegate.doors.payloads import Payloads
 from tidegate.doors.queue import Queue
 from tidegate.doors.rate import Rate
+from tidegate.doors.sandbox import Sandbox
 from tidegate.doors.valkey import Valkey
 from tidegate.flows import at_hand, refresh
 from tidegate.flows.acceptance import Doors
@@ -66,7 +67,7 @@ def assemble(
         cache=cache,
         waiting_room=waiting_room,
         look=at_hand.Doors(
-            valkey, cache, EpochBook(table, valkey), Rate(valkey), jobs, clock, telemetry
+            valkey, cache, EpochBook(table, valkey), Rate(valkey), jobs, clock, telemetry, Sandbox()
         ),
         refresh=refresh.Doors(cache, claims, ledger, waiting_room, clock, ids, telemetry),
         clock=clock,

@@ -9,6 +9,7 @@ from aws_lambda_powertools.event_handler import APIGatewayRestResolver
 from api import incoming
 from api.allowance import counted
 from api.replies import Api
+from tidegate.flows import allow
 from tidegate.flows.accept import accept
 from tidegate.flows.acceptance import Accepted
 from tidegate.rules import keys
@@ -29,8 +30,11 @@ def posted(
     event = app.current_event
     with counted(app, api, event) as sent:
         key = keys.idempotency_key(incoming.headers(event, "idempotency-key"))
+        body = incoming.body(event)
+        if len(body) > allow.LARGE_BODY:
+            allow.first(api.doors.look.rate, api.doors.telemetry, sent)
         accepted = accept(
-            parse(incoming.body(event), api.catalogue),
+            parse(body, api.catalogue),
             api.catalogue,
             api.doors,
             sent,

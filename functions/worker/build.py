@@ -20,6 +20,7 @@ from tidegate.doors.quarantine import Quarantine
 from tidegate.doors.queue import Queue
 from tidegate.doors.references import References
 from tidegate.doors.references import build as build_references
+from tidegate.doors.sandbox import Sandbox
 from tidegate.doors.secrets import Secret
 from tidegate.doors.switches import Switches
 from tidegate.doors.valkey import Valkey
@@ -102,7 +103,7 @@ def assemble(
         endings=endings,
         ends=Ends(endings, queue, settings.dlq_url, settings.quarantine_url, clock, telemetry),
         cache=cache,
-        gate=Gate(references, clock, telemetry),
+        gate=Gate(references, clock, telemetry, Sandbox()),
         quarantine=Quarantine(table, payloads),
         clock=clock,
         ids=ids,

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.gate.extract import json_value
+from tidegate.gate.extract import code, json_value
 from tidegate.rules.strict_json import MAX_INTEGER, NotStrictJson
 
 VALUES = st.recursive(
@@ -90,3 +91,10 @@ def test_any_text_is_a_value_or_a_clear_no(text: str, fenced: bool) -> None:
     except NotStrictJson:
         return
     assert json.loads(json.dumps(value, allow_nan=False)) == value
+
+
+def test_blanks_beside_a_fence_take_no_more_time_than_their_number() -> None:
+    begun = time.process_time()
+    with pytest.raises(NotStrictJson):
+        code("```" + " " * 50_000 + "!\n```", fenced=True)
+    assert time.process_time() - begun < 0.5

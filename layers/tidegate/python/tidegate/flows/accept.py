@@ -23,7 +23,7 @@ from tidegate.flows.at_hand import Hit, at_hand, at_work
 from tidegate.flows.at_once import answered, not_cached, refused
 from tidegate.flows.only_helps import only_helps
 from tidegate.rules import keys
-from tidegate.rules.catalogue import Catalogue
+from tidegate.rules.catalogue import CODE, Catalogue
 from tidegate.rules.directives import Directives
 from tidegate.rules.job import Job
 from tidegate.rules.request import JobRequest
@@ -57,10 +57,13 @@ def accept(
     entry = catalogue.models[request.model]
     claim = keys.claim_id(sent.partner, route, key)
     doors.telemetry.bind(model=request.model, idempotency_key_hash=claim[:16])
+    if entry.normalise in CODE and len(request.body.input["code"]) > allow.LARGE_CODE:
+        allow.first(doors.look.rate, doors.telemetry, sent)
     asked = ask(
         request, entry, sent.partner, directives,
         claim=claim, token=doors.ids.token(), correlation_id=correlation_id,
         now=doors.clock.now(), most_bypasses=catalogue.partners.bypasses_per_minute,
+        bounded=doors.look.bounded,
     )  # fmt: skip
     replacing: Ended | None = None
     for _ in range(TURNS):

@@ -13,7 +13,7 @@ from tidegate.rules.catalogue import Entry
 from tidegate.rules.directives import Directives
 from tidegate.rules.epochs import NEVER, Epochs
 from tidegate.rules.job import OPERATOR, CacheStatus, Job, Status, Usage
-from tidegate.rules.normalise import Structure, structured
+from tidegate.rules.normalise import Bounded, Structure, structured
 from tidegate.rules.request import JobRequest
 from tidegate.rules.tokens import at_most
 
@@ -204,11 +204,14 @@ def ask(
     correlation_id: str,
     now: float,
     most_bypasses: int,
+    bounded: Bounded,
 ) -> Asked:
     """Return a request with its names, but for those that depend on the epochs."""
     structure = None
     if entry.normalise == "code-structure" and keys.joins(entry, directives.store):
-        structure = structured(request.body.input, ignore_comments=entry.ignore_comments)
+        structure = structured(
+            request.body.input, ignore_comments=entry.ignore_comments, bounded=bounded
+        )
     return Asked(
         request=request,
         entry=entry,
@@ -217,7 +220,13 @@ def ask(
         claim=claim,
         fingerprint=keys.fingerprint(request),
         meaning=keys.meaning(
-            request, entry, partner=partner, claim=claim, now=now, stored=directives.store
+            request,
+            entry,
+            partner=partner,
+            claim=claim,
+            now=now,
+            stored=directives.store,
+            bounded=bounded,
         ),
         token=token,
         correlation_id=correlation_id,

@@ -22,7 +22,7 @@ from tidegate.flows.asked import Asked
 from tidegate.flows.only_helps import only_helps
 from tidegate.rules.epochs import Epochs
 from tidegate.rules.job import Job
-from tidegate.rules.normalise import renamed
+from tidegate.rules.normalise import Bounded, renamed
 from tidegate.telemetry import Telemetry
 
 LOOKS = 3
@@ -40,6 +40,8 @@ class Doors:
     jobs: Jobs
     clock: Clock
     telemetry: Telemetry
+    bounded: Bounded
+    """Where code is read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +132,7 @@ def _usable(
     if other is None or structure is None or not asked.accepts(other, now):
         return None
     language = asked.request.body.input["language"]
-    output = renamed(other.output, language, other.names, structure.names)
+    output = renamed(other.output, language, other.names, structure.names, bounded=doors.bounded)
     doors.telemetry.count("Renamed", model=asked.request.model, done=str(output is not None))
     if output is None:
         return None

@@ -11,6 +11,7 @@ from tidegate.errors import ReferencesUnavailable
 from tidegate.gate.verdict import Verdict, judge
 from tidegate.rules.catalogue import Entry
 from tidegate.rules.job import Job
+from tidegate.rules.normalise import Bounded
 from tidegate.telemetry import Telemetry
 
 
@@ -21,6 +22,8 @@ class Gate:
     references: References
     clock: Clock
     telemetry: Telemetry
+    bounded: Bounded
+    """Where code is read."""
 
     def ready(self, job: Job, entry: Entry) -> None:
         """Return if an answer to a job could be judged now: nobody pays for one that could not.
@@ -45,7 +48,9 @@ class Gate:
         """
         begun = self.clock.now()
         try:
-            verdict = judge(entry, staged.given, staged.expected, self.references.known)
+            verdict = judge(
+                entry, staged.given, staged.expected, self.references.known, self.bounded
+            )
         except ReferencesUnavailable as unavailable:
             self._tell(job, unavailable)
             raise

@@ -11,7 +11,7 @@ from typing import Any
 
 from tidegate.rules.strict_json import NotStrictJson, loads
 
-_OPENING = re.compile(r"(`{3,}|~{3,})[ \t]*([\w+#.-]*)[ \t]*\r?")
+_OPENING = re.compile(r"(`{3,}|~{3,})[ \t]*+([\w+#.-]*+)[ \t]*+\r?")
 _ANY_FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,})", re.MULTILINE)
 _JSON_WORDS = frozenset({"", "json"})
 

@@ -10,6 +10,7 @@ from tidegate.gate.reason import Reason
 from tidegate.gate.structured import Known, Unfit, checked, shown
 from tidegate.rules.answer import Expected, Given
 from tidegate.rules.catalogue import Entry
+from tidegate.rules.normalise import Bounded, unbounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +24,13 @@ class Verdict:
     reasons: tuple[Reason, ...]
 
 
-def judge(entry: Entry, given: Given, expected: Expected, known: Known) -> Verdict:
+def judge(
+    entry: Entry,
+    given: Given,
+    expected: Expected,
+    known: Known,
+    bounded: Bounded = unbounded,
+) -> Verdict:
     """Return the verdict on an answer.
 
     Args:
@@ -31,6 +38,7 @@ def judge(entry: Entry, given: Given, expected: Expected, known: Known) -> Verdi
         given: the answer.
         expected: what of the request it is held against besides.
         known: says which members a set has.
+        bounded: where code is read.
 
     Raises:
         ContractUnusable: the entry's contract is wrong; no answer's fault.
@@ -52,7 +60,7 @@ def judge(entry: Entry, given: Given, expected: Expected, known: Known) -> Verdi
     if entry.contract is not None or expected.response_schema is not None:
         return _structured(entry, text, expected, known)
     if entry.task == "code":
-        program = written.program(text, entry.answer, expected.language)
+        program = written.program(text, entry.answer, expected.language, bounded)
         return _failed(program) if isinstance(program, Reason) else _passed({"text": program})
     return _passed({"text": text})
 

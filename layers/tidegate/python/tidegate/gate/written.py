@@ -11,6 +11,7 @@ import re
 from tidegate.gate.extract import code
 from tidegate.gate.reason import Reason
 from tidegate.rules.contracts import AnswerChecks
+from tidegate.rules.normalise.bounds import Bounded
 from tidegate.rules.normalise.languages import grammar_of
 from tidegate.rules.strict_json import NotStrictJson
 
@@ -33,7 +34,9 @@ def problem(text: str, checks: AnswerChecks) -> Reason | None:
     return None
 
 
-def program(text: str, checks: AnswerChecks, language: str | None) -> str | Reason:
+def program(
+    text: str, checks: AnswerChecks, language: str | None, bounded: Bounded
+) -> str | Reason:
     """Return the code in an answer, without its fence, or why it is none.
 
     A language without a grammar here, or more than is read, is not parsed: nobody could say that
@@ -47,8 +50,9 @@ def program(text: str, checks: AnswerChecks, language: str | None) -> str | Reas
         return Reason("empty", "", "there is no code in the fence")
     grammar = grammar_of(language or "")
     if checks.parses and grammar is not None:
-        from tidegate.rules.normalise.syntax import parses  # here, as only code pays for it
+        from tidegate.rules.normalise.syntax import parses, ready  # here, as only code pays for it
 
-        if parses(source, grammar) is False:
+        ready(grammar)
+        if bounded(parses, source, grammar) is False:
             return Reason("code_syntax", "", f"the code has an error of syntax as {grammar}")
     return source

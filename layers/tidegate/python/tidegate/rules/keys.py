@@ -14,7 +14,7 @@ from tidegate.errors import IdempotencyKeyInvalid, IdempotencyKeyMissing
 from tidegate.rules.canonical import sha256
 from tidegate.rules.catalogue import Entry
 from tidegate.rules.epochs import Epochs
-from tidegate.rules.normalise import normalised
+from tidegate.rules.normalise import Bounded, normalised, unbounded
 from tidegate.rules.request import JobRequest
 
 if TYPE_CHECKING:
@@ -118,6 +118,7 @@ def meaning(
     claim: str,
     now: float,
     stored: bool = True,
+    bounded: Bounded = unbounded,
 ) -> dict[str, Any]:
     """Return all that the answer to a request depends on, as a JSON value.
 
@@ -131,6 +132,7 @@ def meaning(
         claim: the partner's idempotency claim.
         now: seconds since the epoch, for an entry whose answers are of their time.
         stored: whether the partner lets the answer be kept.
+        bounded: where code is read.
     """
     body = request.body.model_dump(mode="json")
     bucket = entry.cache.time_bucket
@@ -139,7 +141,12 @@ def meaning(
         "entry": definition(entry),
         "body": {n: v for n, v in body.items() if n not in NOT_IN_JOB_KEY | RESOLVED},
         "resolved": request.model_dump(mode="json", exclude={"body"}),
-        "input": normalised(body["input"], entry.normalise, ignore_comments=entry.ignore_comments),
+        "input": normalised(
+            body["input"],
+            entry.normalise,
+            ignore_comments=entry.ignore_comments,
+            bounded=bounded,
+        ),
         "names": "own",
         "time": None if bucket is None else [bucket, math.floor(now / bucket)],
         "claim": None if joins(entry, stored) else claim,

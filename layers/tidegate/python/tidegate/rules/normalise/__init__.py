@@ -8,25 +8,28 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from tidegate.rules.normalise.bounds import Bounded, unbounded
 from tidegate.rules.normalise.structure import Structure
 from tidegate.rules.normalise.text import text
 
-__all__ = ["Structure", "normalised", "renamed", "structured"]
+__all__ = ["Bounded", "Structure", "normalised", "renamed", "structured", "unbounded"]
 
 
-def normalised(value: Any, how: str, *, ignore_comments: bool = False) -> Any:
+def normalised(
+    value: Any, how: str, *, ignore_comments: bool = False, bounded: Bounded = unbounded
+) -> Any:
     """Return `value` for the key, as the entry's `normalise` says.
 
     `exact`: as it is; `text`: every string in it by `text()`; `code` and `code-structure`: its
     `code` by `language`, in a form without layout, and the rest of it as it is. Code that cannot
-    be read is text.
+    be read is text, and so is code that takes more than `bounded` lets it.
     """
     if how == "exact":
         return value
     if how in {"code", "code-structure"}:
         from tidegate.rules.normalise import code
 
-        return code.coded(value, ignore_comments=ignore_comments)
+        return code.coded(value, how, ignore_comments=ignore_comments, bounded=bounded)
     if isinstance(value, str):
         return text(value)
     if isinstance(value, dict):
@@ -36,18 +39,25 @@ def normalised(value: Any, how: str, *, ignore_comments: bool = False) -> Any:
     return value
 
 
-def structured(value: dict[str, Any], *, ignore_comments: bool) -> Structure | None:
+def structured(
+    value: dict[str, Any], *, ignore_comments: bool, bounded: Bounded = unbounded
+) -> Structure | None:
     """Return an input of task `code` under canonical names of its local variables.
 
     None: the code is not read, or no name in it may be changed for certain.
     """
     from tidegate.rules.normalise import code
 
-    return code.structured(value, ignore_comments=ignore_comments)
+    return code.structured(value, ignore_comments=ignore_comments, bounded=bounded)
 
 
 def renamed(
-    output: dict[str, Any], language: str, theirs: Sequence[str], ours: Sequence[str]
+    output: dict[str, Any],
+    language: str,
+    theirs: Sequence[str],
+    ours: Sequence[str],
+    *,
+    bounded: Bounded = unbounded,
 ) -> dict[str, Any] | None:
     """Return an answer to code with variables `theirs` as one to the same code with `ours`.
 
@@ -58,4 +68,4 @@ def renamed(
         return output
     from tidegate.rules.normalise import answer
 
-    return answer.renamed(output, language, theirs, ours)
+    return answer.renamed(output, language, theirs, ours, bounded)

@@ -6,23 +6,37 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tidegate.rules.normalise.bounds import Bounded
 from tidegate.rules.normalise.form import digest, form
 from tidegate.rules.normalise.languages import grammar_of
 from tidegate.rules.normalise.names import local_names, words
-from tidegate.rules.normalise.syntax import Source, read
+from tidegate.rules.normalise.syntax import Source, read, ready
 
-_FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*([^\s`]*)[ \t]*")
+_FENCE = re.compile(r"(`{3,}|~{3,})[ \t]*+([^\s`]*+)[ \t]*+")
 
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 def renamed(
-    output: dict[str, Any], language: str, theirs: Sequence[str], ours: Sequence[str]
+    output: dict[str, Any],
+    language: str,
+    theirs: Sequence[str],
+    ours: Sequence[str],
+    bounded: Bounded,
 ) -> dict[str, Any] | None:
     """Return an answer in other names, or None: see the package."""
     text, grammar = output.get("text"), grammar_of(language)
     if len(theirs) != len(ours) or not isinstance(text, str) or grammar is None:
         return None
+    ready(grammar)
+    changed = bounded(in_other_names, text, grammar, tuple(theirs), tuple(ours))
+    return None if changed is None else {**output, "text": changed}
+
+
+def in_other_names(
+    text: str, grammar: str, theirs: tuple[str, ...], ours: tuple[str, ...]
+) -> str | None:
+    """Return an answer's text in other names, or None."""
     changes = {their: our for their, our in zip(theirs, ours, strict=True) if their != our}
     if len(set(theirs)) < len(theirs) or len(set(ours)) < len(ours):
         return None
@@ -40,7 +54,7 @@ def renamed(
             done.append(part)
         else:
             return None
-    return {**output, "text": "".join(done)}
+    return "".join(done)
 
 
 def _parts(text: str, grammar: str) -> list[tuple[str, bool]] | None:

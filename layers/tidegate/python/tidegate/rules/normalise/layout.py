@@ -26,7 +26,7 @@ _PYTHON_COMPOUND = frozenset(
 
 
 # Of lines that have more than a comment.
-_MIXED = re.compile(rb"^[ \t]*(?: \t|\t )[ \t]*[^\s#]", re.MULTILINE)
+_MIXED = re.compile(rb"^(?: ++\t|\t++ )[ \t]*+[^\s#]", re.MULTILINE)
 _TABS = re.compile(rb"^\t+[^\s#]", re.MULTILINE)
 _SPACES = re.compile(rb"^ +[^\s#]", re.MULTILINE)
 
@@ -58,6 +58,7 @@ class _PythonLines:
         self._starting: Node | None = None
         self._last = b":"
         self._continued = -1
+        self._at = 0
 
     def take(self, node: Node, begins: bool) -> bool:
         if not begins:
@@ -85,7 +86,10 @@ class _PythonLines:
             return node.kind == "module"  # an empty block is no Python
         if node.start == node.end:
             return True
-        line = self._text[self._text.rfind(b"\n", 0, node.start) + 1 : node.start]
+        # Searched from the last leaf on, or a line of many would be gone through for each.
+        begun = self._text.rfind(b"\n", self._at, node.start) + 1
+        line = self._text[begun : node.start] if begun or not self._at else b"-"
+        self._at = node.start
         first = not line.strip(b" \t\f")
         text = self._text[node.start : node.end]
         well = True

@@ -12,14 +12,15 @@ from tidegate.rules.normalise.languages import GRAMMARS
 if TYPE_CHECKING:
     from tree_sitter import Language, Tree, TreeCursor
 
-MAX_BYTES = 400_000
-MAX_NODES = 300_000
+MAX_BYTES = 100_000
+MAX_NODES = 10_000
 MAX_DEPTH = 1_000
-"""Past these the text is not read: what a cold function may spend on a name has an end."""
+"""Past these a text is not read, whoever asks and however fast: 10,000 nodes are some 1,200 lines,
+and take about 100 ms for both names of a text. All that is slower than its size says is left to
+the sandbox."""
 
-MAX_STEPS = 100_000
-"""Calls of the parser's own progress report; 200 KB of brackets take 12,000. A count and not a
-time, so that a key does not depend on how busy the machine was."""
+MAX_PARSED_BYTES = 400_000
+"""Past this it is not even said whether it parses; without our own nodes that takes far less."""
 
 _BLANK = b" \t\n\f"
 
@@ -77,8 +78,10 @@ def read(code: str, grammar: str) -> Source | None:
     holds) has no children.
     """
     text = _bytes(code)
-    tree = None if text is None else _tree(text, grammar)
-    if text is None or tree is None or tree.root_node.has_error:
+    if text is None or len(text) > MAX_BYTES:
+        return None
+    tree = _tree(text, grammar)
+    if tree.root_node.has_error:
         return None
     root = _nodes(tree.walk(), text, grammar)
     return None if root is None else Source(grammar, text, root)
@@ -87,8 +90,14 @@ def read(code: str, grammar: str) -> Source | None:
 def parses(code: str, grammar: str) -> bool | None:
     """Return whether a text is without an error of syntax; None: it is too much to be read."""
     text = _bytes(code)
-    tree = None if text is None else _tree(text, grammar)
-    return None if tree is None else not tree.root_node.has_error
+    if text is None or len(text) > MAX_PARSED_BYTES:
+        return None
+    return not _tree(text, grammar).root_node.has_error
+
+
+def ready(grammar: str) -> None:
+    """Load a grammar: once here, or every child that reads with it would."""
+    _language(grammar)
 
 
 def _bytes(code: str) -> bytes | None:
@@ -99,29 +108,18 @@ def _bytes(code: str) -> bytes | None:
     if "\r" in code or "\0" in code:
         return None
     try:
-        text = code.encode()
+        return code.encode()
     except UnicodeEncodeError:
         return None
-    return text if len(text) <= MAX_BYTES else None
 
 
-def _tree(text: bytes, grammar: str) -> Tree | None:
-    """Return the parser's tree of a text, errors and all; None if it took too many steps."""
+def _tree(text: bytes, grammar: str) -> Tree:
+    """Return the parser's tree of a text, errors and all."""
     from tree_sitter import Parser  # here, as only code pays for it
 
-    steps = 0
-
-    def stop(_offset: int, failed: bool) -> bool:
-        nonlocal steps
-        steps += 1
-        return failed or steps > MAX_STEPS
-
-    try:
-        return Parser(_language(grammar)).parse(
-            lambda offset, _point: text[offset:], progress_callback=stop
-        )
-    except ValueError:
-        return None
+    # The whole text at once: of what a callback hands out, binding 0.26.1 frees nothing, and asks
+    # anew for all the rest wherever the parser looks back.
+    return Parser(_language(grammar)).parse(text)
 
 
 @functools.cache
