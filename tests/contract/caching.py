@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tests.contract import books
-from tests.contract.jobs import REPORT, loaded
+from tests.contract.jobs import REPORT, backed_off, loaded
 from tests.contract.paces import kept
 from tests.fakes import LambdaContext, answer
 from tests.pipeline import Pipeline, catalogue
@@ -68,7 +68,8 @@ def numbered(pipeline: Pipeline, extract: bool = False) -> None:
 def work(pipeline: Pipeline, model: str = CHAT) -> None:
     """Let workers do all that waits, refreshes too."""
     for _ in range(100):
-        if not pipeline.deliver(model) + pipeline.deliver(f"{model}-low"):
+        found = pipeline.deliver(model) + pipeline.deliver(f"{model}-low")
+        if not found and not backed_off(pipeline, model) + backed_off(pipeline, model, "-low"):
             return
     raise AssertionError("messages without end")
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.pipeline import Pipeline
+from tests.contract.virtual import queue
+from tests.pipeline import Pipeline, catalogue
+from tidegate.rules.backoff import JITTER
 from tidegate.rules.job import Job, Lane, Status
 
 REPORT = {
@@ -13,6 +15,8 @@ REPORT = {
     "anomaly_detected": False,
     "risk_level": "LOW",
 }
+ATTEMPTS = catalogue().models["chat-mini"].retry.attempts
+"""Bad answers after which a job is dead-lettered, of every model."""
 EXTRACT: dict[str, Any] = {"model": "risk-report", "input": {"text": "Account 7 paid twice."}}
 
 
@@ -23,9 +27,22 @@ def loaded(pipeline: Pipeline, job_id: str) -> Job:
 
 
 def drain(pipeline: Pipeline, model: str) -> None:
-    for _ in range(30):
-        if not pipeline.deliver(model):
+    """Work until nothing is left but what was put off; backoffs pass at once."""
+    for _ in range(40):
+        if not pipeline.deliver(model) and not backed_off(pipeline, model):
             return
+
+
+def backed_off(pipeline: Pipeline, model: str, lane: str = "") -> bool:
+    """Let the longest backoff pass; return whether a message was waiting for its own."""
+    policy = pipeline.models.models[model].retry
+    waiting = [
+        each for each in queue(model + lane)._messages if not each.visible and not each.delayed
+    ]
+    for message in waiting:
+        message.visible_at = 0
+    pipeline.clock.time += policy.cap * (1 + JITTER) if waiting else 0.0
+    return bool(waiting)
 
 
 def job(

@@ -69,7 +69,7 @@ def asks(pipeline: Pipeline, text: str, partner: str = "acme") -> str:
 
 def dead_letters(pipeline: Pipeline, count: int, partner: str = "acme") -> list[str]:
     """Have a broken vendor dead-letter jobs; the vendor is well again after that."""
-    _with_one_attempt(pipeline)
+    with_one_attempt(pipeline)
     # One attempt, and two receives instead of ten: moto takes its time over each.
     arn = f"arn:aws:sqs:{REGION}:{DEFAULT_ACCOUNT_ID}:tg-{MODEL}-dlq"
     redrive = {"deadLetterTargetArn": arn, "maxReceiveCount": 2}
@@ -78,14 +78,15 @@ def dead_letters(pipeline: Pipeline, count: int, partner: str = "acme") -> list[
     )
     jobs = []
     for number in range(count):
-        pipeline.vendor.script = [VendorFailed("500", vendor_status=500)]
+        pipeline.vendor.script = [VendorFailed("409", vendor_status=409)]  # no outage
         jobs.append(asks(pipeline, f"{partner}-{number}", partner))
         work(pipeline)
     pipeline.vendor.calls.clear()
     return jobs
 
 
-def _with_one_attempt(pipeline: Pipeline) -> None:
+def with_one_attempt(pipeline: Pipeline) -> None:
+    """Let a job be dead-lettered by its first failure."""
     entry = pipeline.models.models[MODEL]
     quick = entry.model_copy(update={"retry": RetryPolicy(attempts=1)})
     models = {**pipeline.models.models, MODEL: quick}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 
 import pytest
 
@@ -118,7 +119,6 @@ def test_a_job_that_always_fails_is_dead_lettered_and_holds_nobody_up(world: Wor
 
 def test_retries_wait_longer_each_time(world: World) -> None:
     world.ids._fraction = 0.5  # no jitter
-    waits: list[float] = []
     begun: list[float] = []
 
     def called(_call: VendorCall) -> VendorAnswer:
@@ -129,7 +129,7 @@ def test_retries_wait_longer_each_time(world: World) -> None:
     only = posted(world)
     while not job(world, only).done:
         work_for(world, 1)
-    waits = [later - earlier for earlier, later in zip(begun, begun[1:], strict=False)]
+    waits = [later - earlier for earlier, later in pairwise(begun)]
     policy = world.pipeline.models.models[MODEL].retry
     wanted = [min(policy.cap, policy.base * 2**n) for n in range(policy.attempts - 1)]
     assert waits == [pytest.approx(each, abs=1.5) for each in wanted]
@@ -192,7 +192,7 @@ def test_many_refusals_that_nobody_understands_pause_the_model_and_ring(
 def test_refusals_that_are_understood_or_broken_by_an_answer_pause_nobody(
     world: World, known: bool
 ) -> None:
-    errors: list[VendorError | VendorAnswer] = [refused(known)] * 20
+    errors: list[VendorAnswer | Exception] = [refused(known)] * 20
     if not known:
         errors[9:9] = [answer()]
     world.vendor.script = errors[:19]

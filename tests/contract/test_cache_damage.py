@@ -23,7 +23,7 @@ from tests.contract.caching import (
     work,
     work_key,
 )
-from tests.contract.jobs import EXTRACT, REPORT, loaded
+from tests.contract.jobs import ATTEMPTS, EXTRACT, REPORT, loaded
 from tests.contract.paces import kept
 from tests.fakes import answer
 from tests.pipeline import Pipeline
@@ -53,8 +53,8 @@ BAD: dict[str, list[Any]] = {
     "not JSON": [answer(SECRET)],
     "an error in a 200": [answer(json.dumps({"error": {"message": SECRET}}))],
     "refused": [VendorRefused(SECRET, vendor_status=400)],
-    "failed": [VendorFailed(SECRET, vendor_status=500)] * 3,
-    "late": [VendorTimeout(SECRET)] * 3,
+    "failed": [VendorFailed(SECRET, vendor_status=500)] * ATTEMPTS,
+    "late": [VendorTimeout(SECRET)] * ATTEMPTS,
 }
 
 

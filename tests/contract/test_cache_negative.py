@@ -11,7 +11,7 @@ import pytest
 
 from tests.contract import books
 from tests.contract.caching import CHAT, Deploy, chat, forget, numbered, spent, with_cache, work
-from tests.contract.jobs import loaded
+from tests.contract.jobs import ATTEMPTS, loaded
 from tests.contract.structured import cache_status
 from tests.fakes import answer
 from tests.pipeline import Answer, Pipeline
@@ -136,7 +136,7 @@ def test_an_entry_that_remembers_no_failures_tries_each_time(deploy: Deploy) -> 
 
 
 def test_what_may_pass_is_not_remembered(failing: Pipeline) -> None:
-    failing.vendor.script = [VendorFailed("500", vendor_status=500)] * 6
+    failing.vendor.script = [VendorFailed("500", vendor_status=500)] * (2 * ATTEMPTS)
     for number in (1, 2):
         failing.post(chat(), f"key-{number}")
         work(failing)

@@ -23,6 +23,7 @@ from tests.contract.caching import (
     with_cache,
     work,
 )
+from tests.contract.jobs import ATTEMPTS
 from tests.fakes import answer
 from tests.pipeline import FUNDS, Answer, Pipeline
 from tidegate.doors.valkey import Valkey
@@ -44,7 +45,7 @@ GATE = answer("half an ans", finish="truncated")
 FAILURES: dict[str, tuple[list[Any], Status]] = {
     "refused for good": ([VendorRefused("400", vendor_status=400)], Status.FAILED),
     "does not pass": ([GATE], Status.QUARANTINED),
-    "attempts used up": ([VendorFailed("500", vendor_status=500)] * 3, Status.DEAD_LETTERED),
+    "attempts used up": ([VendorFailed("500", vendor_status=500)] * ATTEMPTS, Status.DEAD_LETTERED),
 }
 
 

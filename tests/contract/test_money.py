@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from tests.contract import books
-from tests.contract.jobs import EXTRACT, REPORT, drain, loaded
+from tests.contract.jobs import ATTEMPTS, EXTRACT, REPORT, drain, loaded
 from tests.contract.test_accept import BODY, finished
 from tests.fakes import answer
 from tests.pipeline import FUNDS, Pipeline
@@ -53,7 +53,7 @@ def test_never_more_than_was_reserved_is_captured(pipeline: Pipeline) -> None:
     ("script", "status"),
     [
         ([VendorRefused("400", vendor_status=400)], Status.FAILED),
-        ([VendorFailed("500", vendor_status=500)] * 3, Status.DEAD_LETTERED),
+        ([VendorFailed("500", vendor_status=500)] * ATTEMPTS, Status.DEAD_LETTERED),
     ],
 )
 def test_an_end_without_an_answer_costs_nothing(

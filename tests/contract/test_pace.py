@@ -206,7 +206,7 @@ def test_an_idle_model_asks_for_its_switch_once_a_day(valkey: Valkey) -> None:
     assert model.take(B, LIFE, 0).why == "unknown"
 
 
-def test_ended_calls_leave_nothing_after_a_minute_but_how_the_last_ones_ended(valkey: Valkey) -> None:
+def test_ended_calls_leave_nothing_after_a_minute_but_their_outcomes(valkey: Valkey) -> None:
     model = pace(valkey, 9, requests_per_minute=60, tokens_per_minute=6000, burst=60)
     for n, who in enumerate((A, B, C, D)):
         assert model.take(who, LIFE, 0).granted

@@ -101,4 +101,4 @@ def test_everything_that_work_took_is_given_back(deployment: World) -> None:
     deployment.settle()
     deployment.wait(60)
     left = {key.partition("}:")[2] for key in kept(deployment.valkey) if "{chat-mini}" in key}
-    assert left <= {"pause", "turn", "turn-low"}
+    assert left <= {"pause", "outcomes", "turn", "turn-low"}

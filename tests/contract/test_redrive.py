@@ -11,6 +11,7 @@ import pytest
 
 from tests.contract import books
 from tests.contract.jobs import drain, loaded
+from tests.contract.replaying import with_one_attempt
 from tests.contract.test_accept import BODY, finished
 from tests.contract.test_cancel import cancel
 from tests.pipeline import FUNDS, Pipeline
@@ -20,13 +21,14 @@ from tidegate.flows.outcome import ACKNOWLEDGED, HAND_BACK
 from tidegate.flows.work import work
 from tidegate.rules.job import MAX_REPLAYS, Job, Status
 
-DOWN = VendorFailed("500", vendor_status=500)
+DOWN = VendorFailed("409", vendor_status=409)
 
 
 def dead_lettered(pipeline: Pipeline, body: dict[str, Any] = BODY, key: str = "key-1") -> Job:
     """Return a job that ended by the clock of SQS, whose message is in the DLQ."""
     pipeline.clock.time = float(int(time.time()))
-    pipeline.vendor.script = [DOWN] * 3
+    with_one_attempt(pipeline)
+    pipeline.vendor.script = [DOWN]
     job_id = pipeline.post(body, key).json["id"]
     drain(pipeline, "chat-mini")
     job = loaded(pipeline, job_id)
@@ -156,9 +158,8 @@ def test_a_client_and_an_operator_cannot_both_begin_it_anew(pipeline: Pipeline) 
 def test_it_is_not_reopened_without_end(pipeline: Pipeline) -> None:
     ended = dead_lettered(pipeline)
     for n in range(1, MAX_REPLAYS + 2):
-        pipeline.vendor.script = [DOWN] * 3
-        for _ in range(3):
-            arrives(pipeline, ended, sent=60)
+        pipeline.vendor.script = [DOWN]
+        arrives(pipeline, ended, sent=60)
         job = loaded(pipeline, ended.id)
         assert (job.status, job.replay_count) == (Status.DEAD_LETTERED, min(n, MAX_REPLAYS))
     books.check(pipeline)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from tests.contract.jobs import drain
 from tests.contract.test_accept import BODY
 from tests.fakes import answer
 from tests.pipeline import Pipeline
@@ -51,8 +52,7 @@ def output(pipeline: Pipeline, capsys: pytest.CaptureFixture[str]) -> list[dict[
     pipeline.post(body, KEY + "2")
     pipeline.post(report, KEY + "3")
     pipeline.send("POST", "/v1/jobs", raw=PROMPT, headers={"Content-Type": "application/json"})
-    for _ in range(3):
-        pipeline.deliver("chat-mini")
+    drain(pipeline, "chat-mini")
     pipeline.deliver("risk-report")  # not JSON: quarantined
     pipeline.vendor.script = [VendorRefused("400", vendor_status=400)]
     pipeline.post({**body, "params": {"seed": 2}}, KEY + "4")
@@ -111,8 +111,7 @@ def test_dead_letters_and_contention_are_counted(
     job_id = pipeline.post(BODY).json["id"]
     job = pipeline.api.doors.jobs.load(job_id)
     assert job is not None
-    for _ in range(5):
-        pipeline.deliver("chat-mini")
+    drain(pipeline, "chat-mini")
     pipeline.worker("chat-mini").lease.take(job.job_key, "other", 30)
     pipeline.post(BODY)
     pipeline.deliver("chat-mini")

@@ -29,8 +29,8 @@ MODELS = ("chat-mini", "risk-report", "image-studio", "code-command")
 """The models the stories use."""
 QUEUES = (*MODELS, *(f"{model}-low" for model in MODELS))
 PARTNER = "acme"
-MAX_RECEIVES = 3
-"""Receives until a message moves to the DLQ: few, for short stories."""
+MAX_RECEIVES = 8
+"""Receives until a message moves to the DLQ: few, for short stories, and more than attempts."""
 STEP = 15.0
 """Seconds that pass at once."""
 LONGEST = 600.0

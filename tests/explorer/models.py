@@ -74,8 +74,8 @@ REPORT: dict[str, Any] = {
 @cache
 def catalogue() -> Catalogue:
     """Return the models: each partner's own work, shared work, work never reused, images, paced,
-    with a breaker that opens at two failures, with answers that turn stale, with answers that end soon after, code, two images, reports that
-    refer to a set, and such that may be begun twice only."""
+    with a breaker that opens at two failures, with answers that turn stale, with answers that end
+    soon after, code, two images, reports that refer to a set, and such that begin twice only."""
     return parse(
         {
             "partners": {"requests_per_minute": POSTS},

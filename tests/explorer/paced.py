@@ -97,23 +97,31 @@ class Paced:
         model = self.models.get(keys[0].partition("{")[2].partition("}")[0])
         if model is None:
             return
-        if redis.wipes != self._wipes:
-            self._wipes = redis.wipes
-            for each in self.models.values():
-                each.pauses, each.cooling, each.probe, each.open = [], None, None, {}
-                each.begun.clear()
+        self._forget_what_redis_lost()
         match script:
             case "pace_take":
                 self._taken(keys[0], model, args[0], int(args[1]), answer)
             case "pace_cool_down" if answer[0]:
                 self._cooled(model, args[0], max(int(args[1]), int(args[2])))
-                if args[4] == "failing" and args[0] not in self.put_back:
-                    self.put_back.add(args[0])
-                    self.made[args[9]] -= 1
+                self._failed(args[0], args[4], args[9])
             case "pace_settle":
                 self._settled(model, args[0], args[1])
             case "pace_switch" if args[2] == 1 and args[0] == 0:
                 model.pauses, model.refused, model.cooling, model.probe = [], [], None, None
+
+    def _forget_what_redis_lost(self) -> None:
+        redis = self.world.deployed.redis
+        if redis.wipes != self._wipes:
+            self._wipes = redis.wipes
+            for each in self.models.values():
+                each.pauses, each.cooling, each.probe, each.open = [], None, None, {}
+                each.begun.clear()
+
+    def _failed(self, member: str, reason: str, job: str) -> None:
+        """Leave out a call that failed while the breaker was open: its job is put back."""
+        if reason == "failing" and member not in self.put_back:
+            self.put_back.add(member)
+            self.made[job] -= 1
 
     def _taken(self, key: str, model: Model, member: str, life: int, answer: list[Any]) -> None:
         now, why = self.world.hub.ms, answer[2]

@@ -24,8 +24,16 @@ def test_a_wait_is_bounded_and_never_shorter_than_asked(
     wait = backoff.delay(POLICY, failures, fraction, asked)
     assert 0 <= wait <= backoff.MAX_VISIBILITY
     assert wait >= min(asked or 0, backoff.MAX_VISIBILITY)
+    usual = min(POLICY.cap, POLICY.base * 2.0 ** min(failures, 30))
+    assert wait >= usual * (1 - backoff.JITTER)
     if asked is None:
-        assert wait <= min(POLICY.cap, POLICY.base * 2.0 ** min(failures, 30))
+        assert wait <= usual * (1 + backoff.JITTER)
+
+
+def test_five_retries_by_default_wait_5_10_20_40_and_80_seconds() -> None:
+    usual = RetryPolicy()
+    waits = [backoff.delay(usual, n, 0.5, None) for n in range(usual.attempts - 1)]
+    assert waits == [5, 10, 20, 40, 80]
 
 
 def test_a_minted_key_is_parsed_and_matches_only_itself() -> None:

@@ -11,6 +11,7 @@ from cli.demo.acts import (
     outage,
     poison,
     refusals,
+    replay,
     spread,
     storm,
     turns,
@@ -29,6 +30,7 @@ ACTS: tuple[Act, ...] = (
     hallucination.ACT,
     dead_letter.ACT,
     outage.ACT,
+    replay.ACT,
     poison.ACT,
     refusals.ACT,
 )

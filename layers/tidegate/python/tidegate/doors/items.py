@@ -36,8 +36,8 @@ _TIMES = (
 _PLAIN = (
     "id", "partner", "model", "task", "job_key", "fingerprint", "idempotency_hash", "priority",
     "correlation_id", "attempt", "starts", "bad_answers", "put_backs", "version", "owner",
-    "upstream_ms", "vendor_request_id", "cache_status", "answer_of", "reserved", "charged", "replay_count",
-    "tokens", "reusable", "release_of",
+    "upstream_ms", "vendor_request_id", "cache_status", "answer_of", "reserved", "charged",
+    "replay_count", "tokens", "reusable", "release_of",
 )  # fmt: skip
 
 

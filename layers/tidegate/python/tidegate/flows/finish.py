@@ -184,8 +184,8 @@ class Finish:
     def failed(self, job: Job, error: VendorError, entry: Entry, paused: float | None) -> Outcome:
         """End an attempt that the vendor did not answer: try again, or not.
 
-        `paused` is how long the model is paused for it, in seconds; None: it is not. A job whose
-        vendor is paused is put back: neither a 429 nor an outage is its fault, nor an attempt.
+        `paused` is how long the model is paused for it, in seconds, or None. Then the job is put
+        back: neither a 429 nor an outage is its fault, nor an attempt.
         """
         self.telemetry.bind(error_class=error.code)
         self.telemetry.count("Errors", model=job.model, vendor=entry.vendor, error_class=error.code)
