@@ -17,6 +17,7 @@ PARTS = {
     "kills": ("bench.kills",),
     "redis_lost": ("bench.redis_lost",),
     "outage": ("bench.outage",),
+    "patience": ("bench.patience",),
     "quota": ("bench.quota", "requests"),
     "quota_tokens": ("bench.quota", "tokens"),
     "quota_crowded": ("bench.quota", "crowded"),

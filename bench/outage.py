@@ -1,6 +1,7 @@
-"""A vendor that refuses 50 jobs until they are dead-lettered; replay is killed on its way, twice, and started again.
+"""50 jobs that the vendor refuses until they are dead-lettered; replay is killed twice on its way.
 
-Afterwards one more is dead-lettered and its message moved by hand from the DLQ to its queue.
+It is started again. Afterwards one more is dead-lettered and its message moved by hand from the DLQ
+to its queue.
 """
 
 from __future__ import annotations

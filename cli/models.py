@@ -31,6 +31,14 @@ AT_ONCE = 8
 
 COLUMNS = ("model", "calls", "until", "by", "why", "since", "refused in a row", "rate")
 
+CAUSES: dict[str, str] = {
+    "throttled": "throttled",
+    "account": "account refused",
+    "failing": "vendor failing",
+    "refusing": "all refused",
+}
+"""Why a model is paused by itself (`doors/pace.py:Reason`), in the table."""
+
 UNSEEN = "Redis cannot be reached: no call begins as long as that lasts"
 STORED = f"{UNSEEN}. It is stored; when Redis is back, `models show` makes workers heed it"
 
@@ -102,7 +110,7 @@ def state(answer: dict[str, Any]) -> str:
     if not answer["seen"]:
         return "none: no Redis"
     if cool_down["seconds"] > 0:
-        cause = "account refused" if cool_down["reason"] == "account" else "throttled"
+        cause = CAUSES.get(cool_down["reason"], "throttled")
         return f"{cause}, {cool_down['seconds']:.0f} s left"
     return "one, to try" if cool_down["in_a_row"] else "yes"
 

@@ -200,10 +200,11 @@ class Finish:
         throttled = isinstance(error, VendorThrottled)
         if paused is None and not throttled:
             return self._retryable(job, error, why, entry)
-        unpaused = backoff.delay(entry.retry, 0, self.ids.fraction(), None)
-        wait = max(error.retry_after or 0.0, unpaused if paused is None else paused)
+        if paused is None:  # Redis went just now: nobody calls, and nothing says for how long
+            paused = backoff.delay(entry.retry, 0, self.ids.fraction(), None)
+        wait = max(error.retry_after or 0.0, paused)
         if throttled and self.clock.now() + wait >= job.deadline_at:
-            return self._too_late(job, error, why)
+            return self._too_late(job, why)
         return self._put_back(job, why, wait if throttled else wait + BEHIND)
 
     def _put_back(self, job: Job, why: JobError, wait: float) -> Outcome:
@@ -213,22 +214,20 @@ class Finish:
         return replace(ACKNOWLEDGED, again_after=wait)
 
     def _retryable(self, job: Job, error: VendorError, why: JobError, entry: Entry) -> Outcome:
-        now = self.clock.now()
-        policy = entry.retry
+        now, policy = self.clock.now(), entry.retry
         if job.bad_answers + 1 >= policy.attempts or job.starts >= policy.starts:
             return self.ends.used_up(job, why)
         delay = backoff.delay(policy, job.bad_answers, self.ids.fraction(), error.retry_after)
         if now + delay >= job.deadline_at:
-            return self._too_late(job, error, why)
+            return self._too_late(job, why)
         self.attempts.fail(job, why, retry_at=now + delay)
         self.telemetry.count("Retries", model=job.model)
         self.telemetry.info("attempt_failed", delay_seconds=round(delay, 3), reason=str(error))
         return Outcome(delay)
 
-    def _too_late(self, job: Job, error: VendorError, why: JobError) -> Outcome:
+    def _too_late(self, job: Job, why: JobError) -> Outcome:
         """Fail a job whose next try could only come after its deadline."""
-        message = f"{why.message}; no time for another try"
-        late = JobError("deadline", error.code, message, "vendor", error.vendor_status)
+        late = replace(why, kind="deadline", message=f"{why.message}; no time for another try")
         return self.ends.for_good(job, late)
 
 
