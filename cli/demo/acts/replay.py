@@ -28,7 +28,8 @@ def play(stage: Stage) -> Facts:
         given_up = stage.finished(stage.partner, ids)
         dlq = stage.info.dlqs[MODEL]
         stage.progress("waiting until their messages are in the DLQ", 0, JOBS)
-        await_that(lambda: stage.books.waiting([dlq]) == JOBS, "the messages in the DLQ")
+        # A job may have more than one: a message that was lent to it is sent again beside its own.
+        await_that(lambda: stage.books.waiting([dlq]) >= JOBS, "the messages in the DLQ")
     finally:
         stage.vendor.behave()
     stage.progress("tidegate dlq replay", 0, JOBS)
