@@ -47,7 +47,7 @@ def main() -> int:
     found: list[Weathered] = []
     with rig(__doc__ or "") as (stage, arguments), wired(stage.info, MODEL) as wire:
         size = arguments.size or JOBS
-        _weathered(stage, wire, "none", 0, 3, {})  # whatever has to start has started
+        _weathered(stage, wire, "none", 0, 3, accepted)  # whatever has to start has started
         for kind, seconds in (("500", 20), ("429", 60), ("dropped", 60)):
             if arguments.only is None or arguments.only in kind:
                 found.append(_weathered(stage, wire, kind, seconds, size, accepted))

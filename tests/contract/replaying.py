@@ -85,11 +85,11 @@ def dead_letters(pipeline: Pipeline, count: int, partner: str = "acme") -> list[
     return jobs
 
 
-def with_one_attempt(pipeline: Pipeline) -> None:
+def with_one_attempt(pipeline: Pipeline, model: str = MODEL) -> None:
     """Let a job be dead-lettered by its first failure."""
-    entry = pipeline.models.models[MODEL]
+    entry = pipeline.models.models[model]
     quick = entry.model_copy(update={"retry": RetryPolicy(attempts=1)})
-    models = {**pipeline.models.models, MODEL: quick}
+    models = {**pipeline.models.models, model: quick}
     pipeline.models = pipeline.models.model_copy(update={"models": models})
 
 

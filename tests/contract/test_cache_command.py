@@ -168,7 +168,7 @@ def test_twice_is_once(asker: Asker, deployed: Functions, tidegate: Command) -> 
         ((), "whose answers?"),
         (("--model", "chat-mimi"), "there is no model chat-mimi"),
         (("--partner", "acmee"), "acmee has no key"),
-        (("--partner", "_operator"), "_operator has no key"),
+        (("--partner", "_operator"), "'_operator': 2 to 40 lower-case letters"),
     ],
 )
 def test_a_slip_of_the_pen_is_a_usage_error_and_nothing_is_asked(

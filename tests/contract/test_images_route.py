@@ -10,6 +10,7 @@ import pytest
 
 from tests.contract import books
 from tests.contract.jobs import drain
+from tests.contract.replaying import with_one_attempt
 from tests.fakes import answer
 from tests.pipeline import FUNDS, PUBLIC_URL, Answer, Pipeline
 from tidegate.errors import VendorFailed, VendorRefused
@@ -135,7 +136,8 @@ def test_the_same_request_under_both_routes_is_one_run(worked: Pipeline) -> None
 def test_an_end_without_an_image_is_502_and_costs_nothing(
     worked: Pipeline, error: Exception, retry: str
 ) -> None:
-    worked.vendor.script = [error, error]
+    with_one_attempt(worked, "image-studio")
+    worked.vendor.script = [error]
     failed = generate(worked)
     assert (failed.status, failed.json["code"]) == (502, "generation_failed")
     assert failed.headers["x-should-retry"] == retry

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tests.contract import books
-from tests.contract.jobs import drain, loaded
+from tests.contract.jobs import ATTEMPTS, drain, loaded
 from tests.contract.test_accept import BODY, OTHER, finished
 from tests.contract.test_redrive import DOWN
 from tests.pipeline import Pipeline
@@ -38,7 +38,7 @@ def test_it_does_not_end_while_its_job_waits(pipeline: Pipeline) -> None:
 
 
 def test_a_curable_end_frees_it_for_the_same_body_only(pipeline: Pipeline) -> None:
-    pipeline.vendor.script = [DOWN] * 3
+    pipeline.vendor.script = [DOWN] * ATTEMPTS
     ended = pipeline.post(BODY).json["id"]
     drain(pipeline, "chat-mini")
     job = pipeline.get(f"/v1/jobs/{ended}").json

@@ -18,7 +18,7 @@ from redis.exceptions import NoScriptError
 
 from tidegate.clock import Clock
 from tidegate.doors import valkey_client
-from tidegate.doors.valkey_client import AT_AN_END, REFUSALS, TROUBLE, Waits
+from tidegate.doors.valkey_client import AT_AN_END, TROUBLE, Waits
 from tidegate.errors import CacheRefused, CacheUnavailable
 from tidegate.settings import RedisSettings
 
@@ -132,7 +132,7 @@ class Valkey:
         try:
             return call(self._connected())
         except TROUBLE as error:
-            if type(error) in REFUSALS:
+            if valkey_client.refused(error):
                 raise CacheRefused(f"Redis refused a call: {type(error).__name__}") from error
             self._rests_until = self._clock.now() + REST
             if isinstance(error, AT_AN_END):

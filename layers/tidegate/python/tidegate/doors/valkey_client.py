@@ -49,6 +49,15 @@ REFUSALS = (ResponseError, ClusterCrossSlotError, DataError)
 """Said of a call by a server that is there, and by these very classes: those derived from them say
 that the server is in trouble (`READONLY`, `OOM`, `CLUSTERDOWN`, `MOVED` …)."""
 
+_IN_A_SCRIPT = ("-READONLY", "-OOM", "-LOADING", "-MASTERDOWN", "-CLUSTERDOWN", "-NOREPLICAS")
+"""The same trouble, met by a command of a script: Redis before 7 puts it into a sentence."""
+
+
+def refused(error: Exception) -> bool:
+    """Return whether a call was wrong, and not the server in trouble."""
+    return type(error) in REFUSALS and not any(word in str(error) for word in _IN_A_SCRIPT)
+
+
 _TRIES = 2
 
 

@@ -46,6 +46,7 @@ NOT_IN_DEFINITION = frozenset(
         "cache",
         "price",
         "pace",
+        "breaker",
         "shares",
         "deadline",
     }
