@@ -103,11 +103,11 @@ def work(message: Message, entry: Entry, doors: Doors, remaining: Callable[[], f
     if job.model != doors.model:  # moved by hand into the wrong queue
         doors.telemetry.warn("message_of_another_model", queue_of=doors.model)
         return HAND_BACK
-    ends = guarded(job, doors, lambda: _loaded(message, job, entry, doors, remaining))
-    if ends.again_after is not None:
+    result = guarded(job, doors, lambda: _loaded(message, job, entry, doors, remaining))
+    if result.again_after is not None:
         url = doors.queue_urls[job.queue]
-        doors.queue.send(url, job.id, job.partner, ends.again_after)
-    return ends
+        doors.queue.send(url, job.id, job.partner, result.again_after)
+    return result
 
 
 def _loaded(
