@@ -23,14 +23,17 @@ from tests.pipeline import FUNDS, Answer, Pipeline, catalogue, create_tables_and
 from tidegate.doors import clients
 from tidegate.doors.ledger import Ledger
 from tidegate.errors import TidegateError
+from tidegate.rules.policies import RetryPolicy
 from tidegate.vendors.base import VendorAnswer, VendorCall
 
 MODELS = ("chat-mini", "risk-report", "image-studio", "code-command")
 """The models the stories use."""
 QUEUES = (*MODELS, *(f"{model}-low" for model in MODELS))
 PARTNER = "acme"
-MAX_RECEIVES = 8
-"""Receives until a message moves to the DLQ: few, for short stories, and more than attempts."""
+FEW = RetryPolicy(attempts=3, starts=4, base=2, cap=8)
+"""For short stories: each call of each is a place for a fault."""
+MAX_RECEIVES = 4
+"""Receives until a message moves to the DLQ: as few, and more than attempts."""
 STEP = 15.0
 """Seconds that pass at once."""
 LONGEST = 600.0
@@ -53,7 +56,13 @@ class World:
         patch.setattr("moto.sqs.models.unix_time_millis", lambda: self.clock.now() * 1000)
         self.valkey = WatchedValkey(through or url, self.clock, self.wire)
         with self.wire.unwatched():
-            self.pipeline = Pipeline(self.valkey, self.clock, self.ids)
+            usual = catalogue()
+            models = {
+                name: entry.model_copy(update={"retry": FEW})
+                for name, entry in usual.models.items()
+            }
+            few = usual.model_copy(update={"models": models})
+            self.pipeline = Pipeline(self.valkey, self.clock, self.ids, models=few)
         tables: Any = Tables()
         self.pipeline.dynamodb = tables
         for name in QUEUES:
