@@ -22,14 +22,13 @@ def play(stage: Stage) -> Facts:
     try:
         seen = stage.counter("posts answered", JOBS)
         replies = at_once(
-            JOBS, lambda n: stage.partner.post(asks.chat(MODEL, f"Which tide is no. {n}?")), seen
+            JOBS, lambda n: stage.partner.post(asks.chat(MODEL, f"Which reef is no. {n}?")), seen
         )
         ids = [reply.job_id for reply in replies]
         given_up = stage.finished(stage.partner, ids)
         dlq = stage.info.dlqs[MODEL]
         stage.progress("waiting until their messages are in the DLQ", 0, JOBS)
-        # A job may have more than one: a message that was lent to it is sent again beside its own.
-        await_that(lambda: stage.books.waiting([dlq]) >= JOBS, "the messages in the DLQ")
+        await_that(lambda: stage.books.waiting([dlq]) == JOBS, "the messages in the DLQ")
     finally:
         stage.vendor.behave()
     stage.progress("tidegate dlq replay", 0, JOBS)
